@@ -1,0 +1,48 @@
+# Every target makes the environment it needs in .venv: Python 3.11 or newer, git and make are enough.
+# It is made from requirements-dev.lock, by uv where uv is installed, else by venv and pip, and made anew when that file changes.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+# Extras stay in the lock, because pip wants them pinned too.
+COMPILE := uv pip compile --quiet --universal --generate-hashes --no-strip-extras --no-header --no-annotate --python-version 3.11
+WORKFLOWS := $(wildcard .github/workflows/*.yml)
+
+.DEFAULT_GOAL := help
+.PHONY: help environment demo test lint format check lock clean
+
+help: ## What can be made
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+environment: ## Make or renew .venv
+	@$(PYTHON) -I bot/bootstrap.py $(VENV) requirements-dev.lock
+
+demo: environment ## Three short stories on real parts, as a person would read them
+	$(PY) -m bot demo
+
+test: environment ## The tests
+	$(PY) -m pytest
+
+lint: environment ## Style, types, workflows and the action
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/zizmor --offline --quiet --persona=pedantic .
+	$(BIN)/actionlint $(WORKFLOWS)
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows $(WORKFLOWS)
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
+
+format: environment ## Put the code in the style that lint asks for
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+check: lint test ## lint, then test: what CI runs
+
+lock: ## Renew the lock files (needs uv; `make lock UPGRADE=--upgrade` for newer versions)
+	$(COMPILE) $(UPGRADE) pyproject.toml -o requirements.lock
+	$(COMPILE) $(UPGRADE) --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+
+clean: ## Remove what was made here
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist demo/out
+	find bot tests -name __pycache__ -type d -prune -exec rm -rf {} +

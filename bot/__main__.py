@@ -1,0 +1,68 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from bot import __version__
+
+_RUN_EXAMPLE = """\
+example, as the workflow calls it:
+  INPUT_GITHUB_TOKEN=… INPUT_ANTHROPIC_API_KEY=… GITHUB_EVENT_NAME=issues GITHUB_EVENT_PATH=event.json \\
+  GITHUB_REPOSITORY=acme/widget nightjar run
+
+exit codes: 0 ready, merged or skipped; 1 failed; 2 settings or input; 130 cancelled"""
+
+_DEMO_EXAMPLE = """\
+examples:
+  nightjar demo                 all three stories
+  nightjar demo background      the one about background work
+
+exit codes: 0 every story went as it should; 1 one did not; 2 the sandbox is not installed"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code."""
+    arguments = _parser().parse_args(argv)
+    if arguments.command == "run":
+        from bot.start import run_command
+
+        return run_command(os.environ)
+    from bot.sandbox.demo import demo_command
+
+    return demo_command(arguments.stories, arguments.out)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="nightjar",
+        description="Label an issue, read a green pull request in the morning, or the reason why not.",
+        epilog="`nightjar COMMAND --help` shows an example of each.",
+    )
+    parser.add_argument("--version", action="version", version=f"nightjar {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    shape = argparse.RawDescriptionHelpFormatter
+    commands.add_parser(
+        "run",
+        help="work on the issue that the event of this job names",
+        description="Work on the issue that the event of this GitHub Actions job names, to a pull request or a reason.",
+        epilog=_RUN_EXAMPLE,
+        formatter_class=shape,
+    )
+    demo = commands.add_parser(
+        "demo",
+        help="three short stories on this machine: real CLI, real git, a GitHub and a model of our own",
+        description="Play short stories against an embedded GitHub and a scripted model, with the real claude CLI.",
+        epilog=_DEMO_EXAMPLE,
+        formatter_class=shape,
+    )
+    demo.add_argument("stories", nargs="*", metavar="STORY", help="repair, background, red; all of them by default")
+    demo.add_argument("--out", default="demo/out", help="folder for the stories as Markdown (default: demo/out)")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

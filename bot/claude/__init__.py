@@ -1,0 +1,1 @@
+"""One `claude` conversation, supervised."""

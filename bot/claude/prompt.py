@@ -1,0 +1,134 @@
+"""What a Session is told: one template a kind in `prompts/`, filled with values only. Pure but for reading the templates.
+
+Text from strangers enters as data between lines with the Run's nonce (`bot.guard`); nothing else of a prompt comes from outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot import guard
+from bot.claude.verdict import Verdict
+from bot.record import Evidence, Remark, RepairEntry
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+NOTE_LIMIT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What every prompt of a Run knows about the work."""
+
+    repository: str
+    issue: int
+    title: str
+    body: str
+    remarks: tuple[Remark, ...]
+    base: str
+    branch: str
+    nonce: str
+    check_command: str = ""
+    template: str = ""
+    """Path of the repository's own pull request template, or ""."""
+    bash_minutes: int = 60
+    """The longest foreground command that is allowed."""
+
+
+def implement(work: Work, instructions: str) -> str:
+    """The prompt of a fresh Run's first Session."""
+    return _render("implement", work, instructions=instructions)
+
+
+def continuation(work: Work, instructions: str, subjects: Sequence[str]) -> str:
+    """The prompt of a Continuation's first Session; `subjects` are the commits that are there."""
+    return _render("continue", work, instructions=instructions, subjects=[_one_line(line) for line in subjects])
+
+
+def ci_fix(
+    work: Work,
+    instructions: str,
+    *,
+    head: str,
+    max_repairs: int,
+    evidence: Sequence[Evidence],
+    repairs: Sequence[RepairEntry],
+) -> str:
+    """The prompt of a CI-fix Repair: the last of `repairs` is the one that starts, the others came before it."""
+    *earlier, present = repairs
+    return _render(
+        "ci-fix",
+        work,
+        instructions=instructions,
+        head=head,
+        number=present.number,
+        max_repairs=max_repairs,
+        evidence=[_evidence(item, work.nonce) for item in evidence],
+        earlier=[_earlier(repair) for repair in earlier],
+    )
+
+
+def resume(verdict: Verdict, *, bash_minutes: int) -> str:
+    """The prompt of the one Resume: names what was lost."""
+    names = [_one_line(name) for name in verdict.tasks]
+    template = _environment().get_template("resume.md")
+    return template.render(tasks=names, wake=verdict.failure == "wake_lost", bash_minutes=bash_minutes).strip() + "\n"
+
+
+def _render(template: str, work: Work, **values: object) -> str:
+    remarks = [{"author": remark.author, "data": guard.as_data(remark.body, work.nonce)} for remark in work.remarks]
+    text = (
+        _environment()
+        .get_template(f"{template}.md")
+        .render(
+            repository=work.repository,
+            issue=work.issue,
+            base=work.base,
+            branch=work.branch,
+            check_command=work.check_command,
+            template=work.template,
+            bash_minutes=work.bash_minutes,
+            title_data=guard.as_data(work.title, work.nonce),
+            body_data=guard.as_data(work.body, work.nonce) if work.body.strip() else "",
+            remarks=remarks,
+            **values,
+        )
+    )
+    return text.strip() + "\n"
+
+
+def _evidence(item: Evidence, nonce: str) -> dict[str, str]:
+    return {
+        "name": _one_line(item.check.name),
+        "conclusion": item.check.conclusion or "failed",
+        "step": _one_line(item.step),
+        "data": guard.as_data(item.excerpt, nonce),
+    }
+
+
+def _earlier(repair: RepairEntry) -> dict[str, object]:
+    files = ", ".join(_one_line(path) for path in repair.files[:10]) or "nothing"
+    note = f" ({_one_line(repair.summary)[:NOTE_LIMIT]})" if repair.summary else ""
+    return {
+        "number": repair.number,
+        "red": ", ".join(_one_line(name) for name in repair.red),
+        "changed": f"changed {files}{note}",
+        "ci": repair.ci or "nothing",
+    }
+
+
+def _one_line(text: str) -> str:
+    return " ".join(guard.visible(text).split())
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 (not for `--help`)
+
+    loader = FileSystemLoader(Path(__file__).parent / "prompts")
+    return Environment(loader=loader, undefined=StrictUndefined, autoescape=False, trim_blocks=False)  # noqa: S701 (Markdown)

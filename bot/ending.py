@@ -1,0 +1,122 @@
+"""The one ending of a Run: its work pushed, draft or ready, the label, and the report. Whatever stumbles here becomes a note, never silence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from bot.failures import RunFailed
+from bot.ports import GitHub, Journal, Reporter, Workspace
+from bot.record import Outcome, Record
+
+_PUSH_IS_HOPELESS = frozenset(
+    {"handed_over", "push_rejected", "push_workflow_forbidden", "token_expired", "github_unavailable", "branch_conflict"}
+)
+
+
+class EndingPorts(Protocol):
+    """What an ending talks to."""
+
+    @property
+    def github(self) -> GitHub:
+        """GitHub."""
+
+    @property
+    def workspace(self) -> Workspace:
+        """git."""
+
+    @property
+    def report(self) -> Reporter:
+        """The report."""
+
+    @property
+    def journal(self) -> Journal:
+        """The Record's file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The labels that people see on the issue."""
+
+    asked: str
+
+    @property
+    def working(self) -> str:
+        """A Run is at it."""
+        return f"{self.asked}:working"
+
+    @property
+    def ready(self) -> str:
+        """A pull request is ready or merged."""
+        return f"{self.asked}:ready"
+
+    @property
+    def failed(self) -> str:
+        """The Run failed or was cancelled."""
+        return f"{self.asked}:failed"
+
+    @property
+    def ended(self) -> tuple[str, ...]:
+        """What an earlier Run may have left."""
+        return self.ready, self.failed
+
+
+def end(record: Record, draft: str, labels: Labels, ports: EndingPorts) -> Record:
+    """End the Run that `record` tells of; the Record with its outcome. `draft` is the setting. Raises nothing of GitHub's or git's."""
+    if record.outcome is None:
+        record = replace(record, outcome=Outcome.FAILED)
+    record = ports.journal.save(record)
+    good = record.outcome in (Outcome.READY, Outcome.MERGED)
+    if not good:
+        record = _kept(record, ports)
+        record = _back_to_draft(record, draft, ports)
+    if record.claimed:
+        record = _trying(record, "The label could not be changed", lambda known: _labelled(known, good, labels, ports))
+    record = ports.report.ended(record)
+    return ports.journal.save(record)
+
+
+def _labelled(record: Record, good: bool, labels: Labels, ports: EndingPorts) -> Record:
+    done = labels.ready if good else labels.failed
+    others = [label for label in (labels.asked, labels.working, *labels.ended) if label != done]
+    ports.github.swap_labels(record.trigger.issue, add=done, remove=others)
+    return record
+
+
+def _kept(record: Record, ports: EndingPorts) -> Record:
+    """What a Session wrote is on the Issue branch on the remote before the Run ends."""
+    if not record.head:
+        return record
+    why = record.failure.code if record.failure else "cancelled"
+
+    def collect(record: Record) -> Record:
+        return replace(record, head=ports.workspace.collect(f"nightjar: unfinished work ({why})"))
+
+    def push(record: Record) -> Record:
+        if record.head == record.pushed or not ports.workspace.ahead():
+            return record
+        return replace(record, pushed=ports.workspace.push())
+
+    record = _trying(record, "What the session left could not be committed", collect)
+    return record if why in _PUSH_IS_HOPELESS else _trying(record, "The work could not be pushed", push)
+
+
+def _back_to_draft(record: Record, draft: str, ports: EndingPorts) -> Record:
+    pull_request = record.pull_request
+    if pull_request is None or pull_request.draft or draft == "never":
+        return record
+
+    def mark(record: Record) -> Record:
+        if ports.github.mark_draft(pull_request.number):
+            return replace(record, pull_request=replace(pull_request, draft=True))
+        return record.noted("The pull request could not be made a draft.")
+
+    return _trying(record, "The pull request could not be made a draft", mark)
+
+
+def _trying(record: Record, what: str, act: Callable[[Record], Record]) -> Record:
+    try:
+        return act(record)
+    except RunFailed as refused:
+        return record.noted(f"{what}: {refused.reason}.")

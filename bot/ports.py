@@ -1,0 +1,198 @@
+"""What a Run talks to, as small Protocols: `bot.run` knows these and nothing behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from bot.record import Check, CiVerdict, Evidence, PullRequest, Record, SessionEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """An issue as GitHub has it now."""
+
+    number: int
+    title: str
+    body: str
+    open: bool
+    is_pull_request: bool
+    locked: bool
+    labels: tuple[str, ...]
+    author: str
+
+
+@dataclass(frozen=True, slots=True)
+class IssueComment:
+    """One comment on the issue."""
+
+    id: int
+    author: str
+    body: str
+    created_at: datetime
+
+
+class GitHub(Protocol):
+    """What the Run says to GitHub about one repository.
+
+    Every method may raise `bot.failures.RunFailed` with `github_denied`, `github_unavailable` or a more exact code.
+    """
+
+    def default_branch(self) -> str:
+        """The repository's default branch."""
+
+    def role_of(self, login: str) -> str:
+        """`none`, `read`, `triage`, `write`, `maintain` or `admin`; `none` for whoever GitHub does not know."""
+
+    def issue(self, number: int) -> Issue:
+        """The issue (or pull request) of that number."""
+
+    def comments(self, number: int) -> tuple[IssueComment, ...]:
+        """All comments, oldest first."""
+
+    def read_file(self, path: str, ref: str) -> str | None:
+        """A file of the repository at `ref`, or None when there is none."""
+
+    def swap_labels(self, number: int, *, add: str, remove: Sequence[str]) -> None:
+        """Put `add` on the issue, then take `remove` off: others are kept and no moment shows none."""
+
+    def remove_label(self, number: int, label: str) -> None:
+        """Take one label off; no error when it is not there."""
+
+    def react(self, number: int, reaction: str) -> None:
+        """React to the issue's own text."""
+
+    def comment(self, number: int, body: str) -> int:
+        """A new comment on an issue or pull request; its id."""
+
+    def edit_comment(self, comment: int, body: str) -> None:
+        """Replace a comment's text."""
+
+    def find_pull_request(self, branch: str) -> PullRequest | None:
+        """The open pull request of `branch`."""
+
+    def closed_pull_request_exists(self, branch: str) -> bool:
+        """Whether a merged or closed pull request once used `branch`."""
+
+    def open_pull_request(self, *, title: str, body: str, branch: str, base: str, draft: bool) -> PullRequest:
+        """Open it, or take up the one that is already open. A plan that refuses drafts gets an ordinary one."""
+
+    def edit_pull_request(self, number: int, *, title: str, body: str) -> None:
+        """Replace title and body."""
+
+    def mark_ready(self, number: int) -> bool:
+        """Out of draft; False when the token may not (GitHub often refuses a job's token)."""
+
+    def mark_draft(self, number: int) -> bool:
+        """Back to draft; False when the token may not or the plan has no drafts."""
+
+    def mergeable(self, number: int) -> bool | None:
+        """Whether it merges cleanly; None while GitHub has not worked it out."""
+
+    def request_review(self, number: int, login: str) -> bool:
+        """Ask `login` for a review; False when GitHub refuses."""
+
+    def merge(self, number: int, *, method: str, head: str) -> str:
+        """Merge exactly `head`; "" when merged, else GitHub's reason for refusing."""
+
+    def evidence(self, check: Check) -> Evidence:
+        """What went wrong in a failed check."""
+
+
+class CiWatch(Protocol):
+    """Waits for CI on one commit."""
+
+    def wait(self, head: str, *, expects_ci: bool) -> CiVerdict:
+        """The verdict on `head`; returns as soon as it is final or a limit has passed."""
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestText:
+    """Title and body for the pull request."""
+
+    title: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """What a Session that ended well left in its Handover: text from a stranger."""
+
+    pull_request: PullRequestText | None
+    """None when there was nothing usable."""
+    note: str
+
+
+class Sessions(Protocol):
+    """Holds `claude` Sessions. Each method raises `RunFailed` when the Session failed, `Cancelled` when the Run is to stop."""
+
+    def make_ready(self) -> None:
+        """The CLI is there and the `setup` commands have run."""
+
+    def implement(self, record: Record, subjects: Sequence[str], ended: Callable[[SessionEntry], None]) -> Delivered:
+        """The first Session of a Run; `subjects` of the commits that are there make it a Continuation. `ended` hears of each
+        process as it ends: the Session's own, and its Resume's."""
+
+    def repair(
+        self, record: Record, evidence: Sequence[Evidence], ended: Callable[[SessionEntry], None]
+    ) -> Delivered:
+        """The Session of the newest Repair of `record`."""
+
+
+class Workspace(Protocol):
+    """git for one Run: the program's own repository, and the Session's checkout."""
+
+    def prepare(self, *, base: str, branch: str) -> tuple[str, str]:
+        """Fetch, make the Session's checkout on the Issue branch; (base commit, head)."""
+
+    def collect(self, message: str) -> str:
+        """Commit what the Session left uncommitted, take its commits over into the program's repository; the new head."""
+
+    def push(self) -> str:
+        """Push the Issue branch, fast-forward only; its commit id as read back from the remote."""
+
+    def remote_head(self) -> str:
+        """The Issue branch on the remote, or ""."""
+
+    def ahead(self) -> int:
+        """Number of commits on the head that the base commit lacks."""
+
+    def changed(self, before: str, after: str) -> tuple[str, ...]:
+        """Paths that differ between two commits."""
+
+    def subjects(self) -> tuple[str, ...]:
+        """First lines of the messages of the commits over base, oldest first."""
+
+    def workflow_files(self) -> Mapping[str, str]:
+        """The workflow files in the head: path → text."""
+
+    def close(self) -> None:
+        """Remove the checkout."""
+
+
+class Reporter(Protocol):
+    """Everything a Run tells people."""
+
+    def claimed(self, record: Record) -> Record:
+        """The Tracking comment appears."""
+
+    def progress(self, record: Record, doing: str) -> None:
+        """The Tracking comment and the job log say what happens now. Never fails a Run."""
+
+    def pull_request_text(self, record: Record) -> PullRequestText:
+        """Title and body as they are to stand on GitHub."""
+
+    def repaired(self, record: Record) -> Record:
+        """The comment on the pull request about the newest Repair, written or brought up to date."""
+
+    def ended(self, record: Record) -> Record:
+        """The ending: a new comment, the step summary, the outputs, one annotation."""
+
+
+class Journal(Protocol):
+    """Keeps the Record."""
+
+    def save(self, record: Record) -> Record:
+        """Keep it, whole or not at all; the same Record."""

@@ -1,0 +1,252 @@
+"""What a Run knows, as frozen values; to and from JSON, with a version.
+
+A Run is taken from step to step by `bot.run`; each step returns a new `Record`. Nothing here does I/O.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cattrs.preconf.json import JsonConverter
+
+VERSION = 1
+
+
+class Outcome(StrEnum):
+    """How a Run ended."""
+
+    READY = "ready"
+    MERGED = "merged"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    SKIPPED = "skipped"
+
+
+class CiState(StrEnum):
+    """What CI says about one commit."""
+
+    PENDING = "pending"
+    GREEN = "green"
+    RED = "red"
+    NONE_EXPECTED = "none_expected"
+    NEVER_STARTED = "never_started"
+    NEEDS_APPROVAL = "needs_approval"
+    TIMED_OUT = "timed_out"
+
+
+class CheckState(StrEnum):
+    """What one check says: `passed`, `failed`, `running`, or an end that is neither a pass nor the code's fault."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    RUNNING = "running"
+    NO_VERDICT = "no_verdict"
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """The event that asked for the Run, with the issue as it stood when it was labelled."""
+
+    repository: str
+    """owner/name"""
+    issue: int
+    title: str
+    body: str
+    label: str
+    requested_by: str
+    """Login of the person who labelled (or dispatched): who is mentioned in the ending."""
+    asked_at: str
+    """ISO 8601, UTC: comments written later are not part of what was asked."""
+    run_id: str
+    run_attempt: int
+    job_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A comment on the issue that is part of what was asked: by somebody with the permission, written before the label."""
+
+    author: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """The Run's pull request."""
+
+    number: int
+    url: str
+    draft: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEntry:
+    """One Session (or its Resume) as it ended."""
+
+    name: str
+    """The log's name: `implement`, `implement-resume`, `repair-1`, …"""
+    session_id: str
+    seconds: float
+    cost_usd: float
+    turns: int
+    ended: str
+    """`done`, `resume`, `fail` or `cancelled`: the verdict on the stream."""
+    lost: tuple[str, ...] = ()
+    """Descriptions of background tasks that were killed and not absorbed."""
+    words: str = ""
+    """The session's last words, bounded."""
+    transcript: str = ""
+    """Path of the log file on the runner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The newest row of one check on one commit: a check run or a commit status."""
+
+    name: str
+    app: str
+    workflow: str
+    """Path of the workflow file that owns the job; "" when it is not a job of GitHub Actions."""
+    state: CheckState
+    conclusion: str
+    """GitHub's own word (`failure`, `timed_out`, …); "" while it runs."""
+    url: str
+    job_id: int | None = None
+    summary: str = ""
+    """What the check says of itself when there is no log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of one failed check: never empty, data from strangers."""
+
+    check: Check
+    step: str
+    """Name of the failed step, or ""."""
+    excerpt: str
+    """The region around the error and the tail of the log, normalised; or what the check says of itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class CiVerdict:
+    """What CI said about `head`."""
+
+    head: str
+    state: CiState
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The checks that failed."""
+        return tuple(check for check in self.checks if check.state is CheckState.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class RepairEntry:
+    """One Repair: what was red, what it changed, what CI said then."""
+
+    number: int
+    red: tuple[str, ...]
+    """Names of the failed checks it was started for."""
+    before: str
+    after: str = ""
+    """Commit ids of the Issue branch before and after; `after` is "" until the Session ended, equal to `before` when nothing changed."""
+    files: tuple[str, ...] = ()
+    summary: str = ""
+    """What the Session noted about it; data from a stranger."""
+    ci: CiState | None = None
+    comment: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FailureEntry:
+    """Why the Run ended badly: a code of the catalogue and the reason, a fact of this very Run."""
+
+    code: str
+    reason: str
+    evidence: str = ""
+    """A short tail of raw output, or ""."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Everything a Run knows and must survive it."""
+
+    trigger: Trigger
+    base: str
+    branch: str
+    max_repairs: int
+    claimed: bool = False
+    remarks: tuple[Remark, ...] = ()
+    continuation: bool = False
+    base_commit: str = ""
+    head: str = ""
+    """The Issue branch in the program's own repository; "" before the workspace is there."""
+    implemented: bool = False
+    title: str = ""
+    body: str = ""
+    """The pull request's text: from the Handover, or written by the program."""
+    pushed: str = ""
+    """The Issue branch on the remote, as read back after the last push."""
+    pull_request: PullRequest | None = None
+    tracking_comment: int = 0
+    ending_comment: int = 0
+    sessions: tuple[SessionEntry, ...] = ()
+    resumes: int = 0
+    repairs: tuple[RepairEntry, ...] = ()
+    ci: CiVerdict | None = None
+    notes: tuple[str, ...] = ()
+    """Facts worth telling that are no Failure."""
+    outcome: Outcome | None = None
+    failure: FailureEntry | None = None
+    version: int = VERSION
+
+    @property
+    def cost_usd(self) -> float:
+        """US dollars spent so far, over all Sessions."""
+        return sum(entry.cost_usd for entry in self.sessions)
+
+    @property
+    def losses(self) -> tuple[SessionEntry, ...]:
+        """Sessions whose background work was killed."""
+        return tuple(entry for entry in self.sessions if entry.lost)
+
+    def noted(self, note: str) -> Record:
+        """The same Record with one more note; a note is kept once."""
+        return self if note in self.notes else replace(self, notes=(*self.notes, note))
+
+
+class UnreadableRecord(ValueError):
+    """A stored Record that is damaged, or written by a newer Nightjar."""
+
+
+@cache
+def _converter() -> JsonConverter:
+    from cattrs.preconf.json import make_converter  # noqa: PLC0415 (300 ms that `nightjar --help` need not pay)
+
+    return make_converter(forbid_extra_keys=True)
+
+
+def to_json(record: Record) -> str:
+    """The Record as one JSON document."""
+    return str(_converter().dumps(record, indent=1, sort_keys=True))
+
+
+def from_json(text: str) -> Record:
+    """The Record that `to_json` wrote. Raises `UnreadableRecord`; never guesses."""
+    import json  # noqa: PLC0415
+
+    try:
+        version = json.loads(text)["version"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnreadableRecord("record.json is not a Record: no version can be read from it") from error
+    if version != VERSION:
+        raise UnreadableRecord(f"record.json has version {version!r}; this Nightjar reads version {VERSION}")
+    try:
+        return _converter().loads(text, Record)
+    except Exception as error:  # cattrs raises a tree of types of its own
+        raise UnreadableRecord(f"record.json does not fit version {VERSION}: {type(error).__name__}") from error

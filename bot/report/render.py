@@ -1,0 +1,167 @@
+"""From a Record to Markdown: pure functions over the templates beside this module.
+
+Whatever a stranger wrote passes `bot.guard` on its way into a template (`words.name`, `words.line`, `inert`, `fenced`). A body has at most
+`BODY_LIMIT` characters after markup; what has to give way first is the evidence, and never the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING
+
+from bot.failures import CATALOGUE, failure
+from bot.guard import clean_commit_text, fenced, inert, shorten
+from bot.record import CiState, Outcome, Record, RepairEntry
+from bot.report import words
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+BODY_LIMIT = 65_536
+"""Characters that GitHub takes in a comment or a pull request's body."""
+TITLE_LIMIT = 256
+_SUMMARY_EVIDENCE = 200_000
+_NOTE_LIMIT = 2_000
+_MANY = 40
+"""More Sessions, Repairs or notes than this are not listed one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What bounds a Run, as people are told."""
+
+    max_repairs: int
+    max_cost_usd: float
+    run_timeout_minutes: float
+    session_timeout_minutes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of the checklist."""
+
+    done: bool
+    text: str
+
+
+def marker(kind: str, record: Record) -> str:
+    """The hidden line by which Nightjar knows a comment of its own again."""
+    return f"<!-- nightjar:{kind} run={record.trigger.run_id} attempt={record.trigger.run_attempt} -->"
+
+
+def tracking_comment(record: Record, limits: Limits, doing: str, now: datetime) -> str:
+    """The Tracking comment: what happens, what is done, what it cost, what bounds it. `now` in UTC."""
+    return _render(
+        "tracking",
+        record=record,
+        limits=limits,
+        doing=doing,
+        steps=checklist(record, limits),
+        now=f"{now:%Y-%m-%d %H:%M} UTC",
+        marker=marker("tracking", record),
+    )
+
+
+def checklist(record: Record, limits: Limits) -> tuple[Step, ...]:
+    """The Run's steps with what the Record says of each."""
+    ci = record.ci
+    passed = ci is not None and ci.state in {CiState.GREEN, CiState.NONE_EXPECTED}
+    return (
+        Step(record.claimed, "Claim the issue"),
+        Step(bool(record.head), f"Prepare the workspace on {words.name(record.base)}"),
+        Step(record.implemented, "Implement"),
+        Step(bool(record.pushed), f"Push {words.branch(record)}" + (f" at {words.commit(record.pushed)}" if record.pushed else "")),
+        Step(record.pull_request is not None, f"Open the pull request {words.pull_request(record)}".rstrip()),
+        Step(passed, f"Watch CI. {words.ci(ci)}" if ci else "Watch CI"),
+        Step(passed, f"Repair what is red: {len(record.repairs)} of at most {limits.max_repairs}"),
+        Step(record.outcome is not None, "Finish"),
+    )
+
+
+def ending_comment(record: Record) -> str:
+    """The comment that says how the Run ended; it mentions who asked, because edits notify nobody."""
+    return _with_evidence(lambda evidence: _ending(record, evidence, mention=True), record, BODY_LIMIT)
+
+
+def repair_comment(record: Record, repair: RepairEntry) -> str:
+    """The comment on the pull request about one Repair."""
+    summary = inert(repair.summary.strip(), _NOTE_LIMIT)
+    quoted = "\n".join(f"> {line}".rstrip() for line in summary.split("\n")) if summary else ""
+    return _render("repair", record=record, repair=repair, quoted=quoted, marker=marker(f"repair-{repair.number}", record))
+
+
+def pull_request_title(record: Record) -> str:
+    """One line of at most `TITLE_LIMIT` characters that skips no CI and closes nothing."""
+    for text in (record.title, record.trigger.title):
+        title = " ".join(clean_commit_text(text).split())
+        if title:
+            return shorten(title, TITLE_LIMIT, "end")
+    return f"Changes for issue {record.trigger.issue}"
+
+
+def pull_request_body(record: Record) -> str:
+    """What the Session handed over, made inert; the program's own closing line; a fold with what it took."""
+    issue = record.trigger.issue
+    own_line = rf"^[ \t]*(?:close[sd]?|fix(?:es|ed)?|resolve[sd]?):?[ \t]+#{issue}\.?[ \t]*(?:\n|\Z)"
+    body = re.sub(own_line, "", record.body, flags=re.IGNORECASE | re.MULTILINE).strip()
+    frame = _render("pull_request", record=record, body="")
+    return _render("pull_request", record=record, body=inert(body, BODY_LIMIT - len(frame)).strip())
+
+
+def step_summary(record: Record) -> str:
+    """The page under the job: the ending, and everything the Tracking comment shows, in one place."""
+    evidence = _evidence(record, _SUMMARY_EVIDENCE)
+    return _render("summary", record=record, ending=_ending(record, evidence, mention=False))
+
+
+def failures_page() -> str:
+    """`docs/failures.md`."""
+    return _render("failures", failures=tuple(CATALOGUE.values()))
+
+
+def _ending(record: Record, evidence: str, *, mention: bool) -> str:
+    """The ending with so much evidence."""
+    good = record.outcome in {Outcome.READY, Outcome.MERGED}
+    who = words.mention(record.trigger.requested_by) if mention else ""
+    known = failure(record.failure.code) if record.failure else None
+    template = "ready" if good else "stopped"
+    return _render(template, record=record, who=who, failure=known, evidence=evidence, marker=marker("ending", record) if mention else "")
+
+
+def _with_evidence(render: Callable[[str], str], record: Record, limit: int) -> str:
+    """The rendering with as much evidence as fits into `limit`."""
+    budget = limit
+    while len(body := render(_evidence(record, budget))) > limit and budget > 0:
+        budget -= len(body) - limit
+    return body
+
+
+def _evidence(record: Record, limit: int) -> str:
+    """The Failure's evidence as a code block; "" without any, or without room for it."""
+    evidence = record.failure.evidence.strip() if record.failure else ""
+    return fenced(shorten(evidence, limit)) if evidence and limit > 0 else ""
+
+
+def _render(template: str, **values: object) -> str:
+    """One template, rendered; no blank lines at its end and never three in a row outside code."""
+    return _environment().get_template(f"{template}.md.j2").render(**values).strip() + "\n"
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # a command that renders nothing does not pay for it
+
+    environment = Environment(
+        loader=PackageLoader("bot.report"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # this is Markdown: `bot.guard` does what escaping does for HTML
+    )
+    environment.globals.update({"words": words, "many": _MANY})
+    return environment

@@ -1,0 +1,222 @@
+"""Small pieces of text that several renderings share: durations, money, names, links, and how a Session or CI ended."""
+
+from __future__ import annotations
+
+import re
+
+from bot.failures import failure
+from bot.guard import code, inert_line
+from bot.record import Check, CiState, CiVerdict, Outcome, Record, RepairEntry, SessionEntry, Trigger
+
+_NAME = 120
+_LINE = 600
+_REASON = 40_000
+"""Characters of a reason: far more than a sentence has, and low enough that the rest of a comment always fits around it."""
+
+CI_WORDS = {
+    CiState.PENDING: "still running",
+    CiState.GREEN: "green",
+    CiState.RED: "red",
+    CiState.NONE_EXPECTED: "nothing checked this",
+    CiState.NEVER_STARTED: "did not start",
+    CiState.NEEDS_APPROVAL: "waits for somebody's approval",
+    CiState.TIMED_OUT: "was not done in time",
+}
+_ENDED = {"done": "done", "resume": "resumed", "fail": "failed", "cancelled": "cancelled"}
+
+
+def name(text: str) -> str:
+    """A stranger's name for something, as inline code."""
+    return code(text, _NAME)
+
+
+def line(text: str) -> str:
+    """A stranger's sentence."""
+    return inert_line(text, _LINE)
+
+
+def commit(commit_id: str) -> str:
+    """A commit id as people write it."""
+    return f"`{commit_id[:10]}`"
+
+
+def money(dollars: float) -> str:
+    """US dollars, to the cent."""
+    return f"${dollars:,.2f}"
+
+
+def lasted(seconds: float) -> str:
+    """`42 s`, `3 min 05 s`, `1 h 12 min`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+
+
+def minutes(value: float) -> str:
+    """A limit in minutes; settings may be decimals."""
+    return f"{value:g} min"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 Repair`, `2 Repairs`, `no Repairs`."""
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
+
+
+def link(text: str, url: str) -> str:
+    """A link when `url` is one that cannot break out of it, else the text alone. `text` is safe already."""
+    return f"[{text}]({url})" if re.fullmatch(r"https?://[^\s()<>\[\]\"'`\\]+", url) else text
+
+
+def check_name(check: Check) -> str:
+    """A check, linked to its page."""
+    return link(name(check.name), check.url)
+
+
+def names(texts: tuple[str, ...], at_most: int = 10) -> str:
+    """Names in a row, the first ones when there are many."""
+    shown = ", ".join(name(text) for text in texts[:at_most])
+    return shown if len(texts) <= at_most else f"{shown} and {len(texts) - at_most} more"
+
+
+def sentence(text: str) -> str:
+    """With a full stop, unless it ends like a sentence already."""
+    return text if not text or text[-1] in ".!?:…`" else f"{text}."
+
+
+def mention(login: str) -> str:
+    """A live mention, of a real login only."""
+    return f"@{login}" if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:\[bot\])?", login) else ""
+
+
+def repository_url(trigger: Trigger) -> str:
+    """The repository's page, on whichever GitHub the job runs; "" when it cannot be told."""
+    before, found, _ = trigger.job_url.partition(f"/{trigger.repository}/")
+    return f"{before}/{trigger.repository}" if found else ""
+
+
+def branch(record: Record) -> str:
+    """The Issue branch, linked when it is on GitHub."""
+    where = repository_url(record.trigger)
+    return link(name(record.branch), f"{where}/tree/{record.branch}" if where and record.pushed else "")
+
+
+def pull_request(record: Record) -> str:
+    """`#12`, linked; "" without one."""
+    found = record.pull_request
+    return link(f"#{found.number}", found.url) if found else ""
+
+
+def kind(entry: SessionEntry) -> str:
+    """The Session's own kind, never its Resume's."""
+    return entry.name.removesuffix("-resume")
+
+
+def session_name(entry: SessionEntry) -> str:
+    """How a Session is called in a table: a Resume is told from its Session."""
+    return f"Resume of {name(kind(entry))}" if entry.name.endswith("-resume") else name(entry.name)
+
+
+def session_end(entry: SessionEntry) -> str:
+    """How a Session ended, for a table cell."""
+    ended = _ENDED.get(entry.ended, "unknown")
+    lost = "; ".join(entry.lost)
+    text = f"background work was killed ({line(lost)}); {ended}" if lost else ended
+    return text.replace("|", "\\|")
+
+
+def losses(record: Record) -> str:
+    """The fixed sentence about background work that was killed, one clause a Session; "" without any."""
+    by_kind: dict[str, list[str]] = {}
+    for entry in record.losses:
+        known = by_kind.setdefault(kind(entry), [])
+        known += [lost for lost in entry.lost if lost not in known]
+    return "; ".join(
+        f"{which} session ended while waiting on a background task ({line('; '.join(lost))}), which was killed"
+        for which, lost in by_kind.items()
+    )
+
+
+def reason(record: Record) -> str:
+    """Why the Run ended badly, whole and in one sentence: an earlier loss first, and then what came after it."""
+    if record.failure is None:
+        return "The Run was cancelled before its work was done." if record.outcome is Outcome.CANCELLED else ""
+    own = inert_line(record.failure.reason, _REASON)
+    earlier = "" if record.failure.code == "background_lost" else losses(record)
+    return sentence(f"{earlier}, and then: {own}" if earlier else own)
+
+
+def title(record: Record) -> str:
+    """The Failure's title; "" without one."""
+    return failure(record.failure.code).title if record.failure else ""
+
+
+def ci(verdict: CiVerdict | None) -> str:
+    """What CI says, in one sentence."""
+    if verdict is None:
+        return "CI has not been asked yet."
+    head = commit(verdict.head)
+    if verdict.state is CiState.NONE_EXPECTED:
+        return f"Nothing checked this: no CI ran on {head}."
+    if verdict.state is CiState.GREEN:
+        return f"CI is green on {head} ({count(len(verdict.checks), 'check')})."
+    if verdict.state is CiState.RED:
+        return f"CI is red on {head}: {', '.join(check_name(check) for check in verdict.failed[:10])}."
+    if verdict.state is CiState.PENDING:
+        return f"CI is still running on {head}."
+    return f"CI {CI_WORDS[verdict.state]} ({head})."
+
+
+def changed(repair: RepairEntry) -> str:
+    """What a Repair changed."""
+    if not repair.after:
+        return "at work"
+    if repair.after == repair.before:
+        return "nothing"
+    return f"{names(repair.files) or 'the history only'} ({commit(repair.after)})"
+
+
+def totals(record: Record) -> str:
+    """Sessions, Repairs, Resumes and cost in one line."""
+    sessions = sum(1 for entry in record.sessions if not entry.name.endswith("-resume"))
+    parts = [count(sessions, "Session"), count(len(record.repairs), "Repair"), count(record.resumes, "Resume"), money(record.cost_usd)]
+    whole = ", ".join(parts)
+    return whole[:1].upper() + whole[1:]
+
+
+def headline(record: Record, doing: str) -> str:
+    """What is happening, or how it ended."""
+    where = pull_request(record)
+    match record.outcome:
+        case None:
+            return f"**Nightjar is working on this:** {sentence(line(doing))}"
+        case Outcome.READY:
+            return f"**Ready for review:** {where}"
+        case Outcome.MERGED:
+            return f"**Merged:** {where}"
+        case Outcome.CANCELLED:
+            return "**Cancelled.** The comment below says what was kept."
+        case Outcome.SKIPPED:
+            return "**Skipped.**"
+        case Outcome.FAILED:
+            return f"**Nightjar stopped:** {sentence(title(record))} The comment below says why."
+
+
+def ci_words(state: CiState) -> str:
+    """What CI says, in a few words."""
+    return CI_WORDS[state]
+
+
+def kept(record: Record) -> str:
+    """Where the work is now."""
+    if not record.pushed:
+        unpushed = f" The commit {commit(record.head)} did not reach GitHub." if record.implemented and record.head else ""
+        return f"Nothing was pushed.{unpushed}"
+    text = f"The branch {branch(record)} at {commit(record.pushed)}"
+    found = record.pull_request
+    if found:
+        text += f", and the pull request {pull_request(record)}{', a draft' if found.draft else ''}"
+    behind = f" The newer commit {commit(record.head)} did not reach GitHub." if record.head and record.head != record.pushed else ""
+    return f"{text}.{behind}"

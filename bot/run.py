@@ -1,0 +1,226 @@
+"""The Run: from a claimed issue to a pull request that Nightjar stands behind, or to the reason why not.
+
+    claim ─> prepare ─> implement ─> push ─> open ─> watch CI ─> finish
+                                      ^                 │ red
+                                      └──── Repair <────┘   (at most `max-repairs`)
+
+Each step takes the Record further and saves it; the next step is chosen from the Record alone (`bot.steps`). A step that cannot go on raises
+`RunFailed`; whatever happens, the Run ends in exactly one reported outcome (`bot.ending`).
+"""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass, replace
+
+from bot.cancel import Cancel, Cancelled
+from bot.config import Config
+from bot.ending import Labels, end
+from bot.expectation import expects_ci
+from bot.failures import RunFailed
+from bot.ports import CiWatch, Delivered, GitHub, Journal, Reporter, Sessions, Workspace
+from bot.record import FailureEntry, Outcome, Record, RepairEntry, SessionEntry
+from bot.steps import Step, dead_end, next_step
+
+_TRACEBACK = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Everything that a Run talks to."""
+
+    github: GitHub
+    ci: CiWatch
+    workspace: Workspace
+    sessions: Sessions
+    report: Reporter
+    journal: Journal
+    cancel: Cancel
+
+
+class Run:
+    """One Run. `record` is what it knows so far; it is saved after every change."""
+
+    def __init__(self, record: Record, config: Config, ports: Ports) -> None:
+        """`record` may be fresh, or one that an earlier process left."""
+        self.record = record
+        self._config = config
+        self._ports = ports
+        self._labels = Labels(config.label)
+
+    def go(self) -> Record:
+        """Take the Run to its end. Raises nothing that is the Run's own doing."""
+        try:
+            while (step := next_step(self.record)) is not Step.END:
+                self._ports.report.progress(self.record, step)
+                self._take(step)
+                self._keep(failure=dead_end(self.record))
+        except RunFailed as failed:
+            self._keep(failure=FailureEntry(failed.code, failed.reason, failed.evidence))
+        except Cancelled:
+            self._keep(outcome=Outcome.CANCELLED)
+        except Exception as error:  # the last net: a bug of ours is an outcome too, and is reported like any other
+            tail = traceback.format_exc()[-_TRACEBACK:]
+            self._keep(failure=FailureEntry("internal", f"Nightjar itself failed with {type(error).__name__}", tail))
+        self._ports.cancel.acknowledge()
+        self.record = end(self.record, self._config.draft, self._labels, self._ports)
+        return self.record
+
+    def _take(self, step: Step) -> None:
+        match step:
+            case Step.CLAIM:
+                self._claim()
+            case Step.PREPARE:
+                self._prepare()
+            case Step.IMPLEMENT:
+                self._implement()
+            case Step.PUSH:
+                self._keep(pushed=self._ports.workspace.push())
+            case Step.OPEN:
+                self._open()
+            case Step.WATCH:
+                self._watch()
+            case Step.REPAIR:
+                self._repair()
+            case Step.FINISH:
+                self._finish()
+            case Step.END:
+                raise AssertionError("the end is no step")
+
+    def _keep(self, **known: object) -> None:
+        self.record = self._ports.journal.save(replace(self.record, **known))  # type: ignore[arg-type]
+
+    # ── the steps ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _claim(self) -> None:
+        """The Tracking comment first, then the label that people see."""
+        self.record = self._ports.journal.save(self._ports.report.claimed(self.record))
+        trigger = self.record.trigger
+        self._ports.github.swap_labels(trigger.issue, add=self._labels.working, remove=[trigger.label, *self._labels.ended])
+        self._keep(claimed=True)
+
+    def _prepare(self) -> None:
+        """The workspace on the sampled base commit, then what takes long: the CLI and the `setup` commands."""
+        base_commit, head = self._ports.workspace.prepare(base=self.record.base, branch=self.record.branch)
+        self._ports.sessions.make_ready()
+        pull_request = self._ports.github.find_pull_request(self.record.branch)
+        there = head if self._ports.workspace.remote_head() else ""
+        self._keep(
+            base_commit=base_commit, head=head, pushed=there, continuation=bool(there), pull_request=pull_request
+        )
+
+    def _implement(self) -> None:
+        """The first Session: `implement`, or `continue` where work is there already."""
+        subjects = self._ports.workspace.subjects() if self.record.continuation else ()
+        left = self._ports.sessions.implement(self.record, subjects, self._session_ended)
+        head = self._ports.workspace.collect(f"Work on issue #{self.record.trigger.issue}")
+        self._keep(head=head)
+        if not self._ports.workspace.ahead():
+            raise RunFailed("no_changes", _no_changes(self.record))
+        self._describe(left)
+        self._keep(implemented=True)
+
+    def _describe(self, left: Delivered) -> None:
+        """Title and body from the Handover, else from the issue and the commits."""
+        if left.pull_request is not None:
+            self._keep(title=left.pull_request.title, body=left.pull_request.body)
+            return
+        commits = "\n".join(f"- {subject}" for subject in self._ports.workspace.subjects())
+        self._keep(title=self.record.trigger.title, body=commits)
+        self.record = self.record.noted("The session left no text for the pull request: title and body are Nightjar's own.")
+
+    def _open(self) -> None:
+        """The pull request: a draft until CI is green, where drafts are wanted."""
+        text = self._ports.report.pull_request_text(self.record)
+        pull_request = self._ports.github.open_pull_request(
+            title=text.title,
+            body=text.body,
+            branch=self.record.branch,
+            base=self.record.base,
+            draft=self._config.draft != "never",
+        )
+        self._keep(pull_request=pull_request)
+
+    def _watch(self) -> None:
+        """What CI says of the very commit that was pushed; the newest Repair's comment says it too."""
+        expected = expects_ci(self._ports.workspace.workflow_files())
+        self._keep(ci=self._ports.ci.wait(self.record.pushed, expects_ci=expected))
+        if self.record.repairs and self.record.ci is not None:
+            self._keep_repair(ci=self.record.ci.state)
+            self.record = self._ports.report.repaired(self.record)
+
+    def _repair(self) -> None:
+        """One CI-fix Repair. It is counted before its Session starts, so that no crash makes it free."""
+        red = self.record.ci.failed if self.record.ci is not None else ()
+        self._still_ours()
+        evidence = [self._ports.github.evidence(check) for check in red]
+        names = tuple(check.name for check in red)
+        entry = RepairEntry(number=len(self.record.repairs) + 1, red=names, before=self.record.head)
+        self._keep(repairs=(*self.record.repairs, entry))
+        left = self._ports.sessions.repair(self.record, evidence, self._session_ended)
+        head = self._ports.workspace.collect(f"Repair {entry.number} for issue #{self.record.trigger.issue}")
+        files = self._ports.workspace.changed(entry.before, head)
+        self._keep(head=head)
+        self._keep_repair(after=head, files=files, summary=left.note)
+        if head == entry.before and self.record.ci is not None:
+            self._keep_repair(ci=self.record.ci.state)
+        self.record = self._ports.report.repaired(self.record)
+
+    def _finish(self) -> None:
+        """Green on the head that was watched, and nobody else's commits on it: ready, reviewers asked, merged where that is configured."""
+        self._still_ours()
+        pull_request = self.record.pull_request
+        if pull_request is None:
+            raise AssertionError("a Run finishes with a pull request")
+        if self._ports.github.mergeable(pull_request.number) is False:
+            raise RunFailed("not_mergeable", f"CI passed, but the pull request conflicts with `{self.record.base}`")
+        if pull_request.draft and self._config.draft == "auto":
+            if self._ports.github.mark_ready(pull_request.number):
+                pull_request = replace(pull_request, draft=False)
+                self._keep(pull_request=pull_request)
+            else:
+                self._note("The token may not mark a pull request ready: it is still a draft.")
+        self._ask_for_review(pull_request.number)
+        self._keep(outcome=self._merged(pull_request.number))
+
+    # ── small things ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _session_ended(self, entry: SessionEntry) -> None:
+        resumes = self.record.resumes + entry.name.endswith("-resume")
+        self._keep(sessions=(*self.record.sessions, entry), resumes=resumes)
+
+    def _keep_repair(self, **known: object) -> None:
+        *before, last = self.record.repairs
+        self._keep(repairs=(*before, replace(last, **known)))  # type: ignore[arg-type]
+
+    def _note(self, note: str) -> None:
+        self.record = self._ports.journal.save(self.record.noted(note))
+
+    def _still_ours(self) -> None:
+        """Somebody else's commits on the Issue branch end the Run; nothing of theirs is overwritten. Raises `RunFailed`."""
+        found = self._ports.workspace.remote_head()
+        if found != self.record.pushed:
+            there = f"is at {found[:10]}" if found else "is gone"
+            raise RunFailed("handed_over", f"the Issue branch {there}, although Nightjar pushed {self.record.pushed[:10]}")
+
+    def _ask_for_review(self, number: int) -> None:
+        for wanted in self._config.reviewers:
+            login = self.record.trigger.requested_by if wanted == "labeller" else wanted
+            if not self._ports.github.request_review(number, login):
+                self._note(f"GitHub did not take {login} as a reviewer.")
+
+    def _merged(self, number: int) -> Outcome:
+        """Merge the very head that was watched; a refusal leaves the pull request ready for a person."""
+        if self._config.merge == "never":
+            return Outcome.READY
+        refusal = self._ports.github.merge(number, method=self._config.merge, head=self.record.pushed)
+        if not refusal:
+            return Outcome.MERGED
+        self._note(f"GitHub did not merge it: {refusal}")
+        return Outcome.READY
+
+
+def _no_changes(record: Record) -> str:
+    last = record.sessions[-1].words.strip() if record.sessions else ""
+    said = f"; its last words: “{' '.join(last.split())[-500:]}”" if last else ""
+    return f"the session ended without a change to the repository{said}"

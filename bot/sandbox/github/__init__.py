@@ -1,0 +1,20 @@
+"""A small GitHub on loopback: REST, the GraphQL that pull requests need, and git over smart HTTP, on bare
+repositories."""
+
+from __future__ import annotations
+
+from bot.sandbox.github.hub import EmbeddedGitHub
+from bot.sandbox.github.people import PullRequestView, SandboxRepository
+from bot.sandbox.github.state import Comment, Issue, LoggedRequest, TimelineEvent
+from bot.sandbox.github.world import Refused
+
+__all__ = [
+    "Comment",
+    "EmbeddedGitHub",
+    "Issue",
+    "LoggedRequest",
+    "PullRequestView",
+    "Refused",
+    "SandboxRepository",
+    "TimelineEvent",
+]

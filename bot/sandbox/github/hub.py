@@ -1,0 +1,91 @@
+"""The embedded GitHub as a service: start it, give it repositories, users and tokens, read the requests it got."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+
+from bot.clock import Clock
+from bot.sandbox.github import git_http, storage
+from bot.sandbox.github.ci_desk import CiDesk
+from bot.sandbox.github.edge import HttpServer
+from bot.sandbox.github.people import SandboxRepository
+from bot.sandbox.github.server import Application
+from bot.sandbox.github.state import LoggedRequest, TokenKind
+from bot.sandbox.github.views import Site
+from bot.sandbox.github.world import World
+
+SOMEBODY = "octo"  # who commits what a repository starts with
+
+
+class EmbeddedGitHub:
+    """A GitHub on loopback. A context manager: leaving it stops the servers and whatever CI still runs."""
+
+    def __init__(self, directory: Path, *, ci: bool = True, prefix: str = "", rate_limit: int = 5000) -> None:
+        """`directory` is made when missing and holds the bare repositories and CI's checkouts. `prefix` is where REST
+        paths start: "" as on github.com, "/api/v3" as on an Enterprise server. `rate_limit` is requests an hour for
+        each token."""
+        repositories = directory / "repositories"
+        repositories.mkdir(parents=True, exist_ok=True)
+        self._world = World(repositories, rate_limit)
+        self._workroom = directory / "ci" if ci else None
+        self._desks: list[CiDesk] = []
+        self._main, self._storage = HttpServer(), HttpServer()
+        self._site = Site(self._main.host, prefix, self._storage.host)
+        self.server_url = self._site.host
+        self.api_url = self._site.api
+        self._storage.serve(lambda request: storage.answer(self._world, request))
+        self._main.serve(Application(self._world, self._site).answer)
+
+    def __enter__(self) -> EmbeddedGitHub:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop serving, and end every job that still runs."""
+        self._main.close()
+        self._storage.close()
+        for desk in self._desks:
+            desk.engine.close()
+
+    def create_repository(
+        self, full_name: str, files: Mapping[str, str], *, private: bool = False, default_branch: str = "main"
+    ) -> SandboxRepository:
+        """A repository with one commit of `files` on its default branch, which starts CI like any push. Raises
+        `ValueError` for a bad name."""
+        with self._world.lock:
+            repository = self._world.create_repository(full_name, private, default_branch)
+            git_http.install_hook(repository.git.path)
+            if self._workroom is not None:
+                desk = CiDesk(repository, self._workroom / full_name.replace("/", "-"))
+                repository.ci = desk
+                self._desks.append(desk)
+            handle = SandboxRepository(repository, self._site)
+            handle.commit(default_branch, files, "Start", SOMEBODY)
+            return handle
+
+    def add_user(self, login: str) -> None:
+        """Make `login` known."""
+        with self._world.lock:
+            self._world.user(login)
+
+    def issue_token(self, login: str, kind: TokenKind = "app", permissions: Mapping[str, str] | None = None) -> str:
+        """A token for `login`; without `permissions` it may do all that a Run needs."""
+        with self._world.lock:
+            return self._world.issue_token(login, kind, permissions).secret
+
+    def idle(self, timeout: float) -> bool:
+        """Wait up to `timeout` real seconds until no CI runs; whether that came."""
+        limit = Clock.reaction("CI idle", timeout)
+        return all(desk.engine.idle(limit.left()) for desk in list(self._desks))
+
+    @property
+    def requests(self) -> tuple[LoggedRequest, ...]:
+        """Every request answered so far, in order."""
+        with self._world.lock:
+            return tuple(self._world.requests)

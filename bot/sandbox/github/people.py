@@ -1,0 +1,237 @@
+"""One repository of the embedded GitHub from Python: be the people in a story, set what CI would set, read what
+happened.
+
+What people do through it goes the way it goes when they use the browser or git: it is recorded, and it starts CI.
+Everything here may be called from any thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from bot.sandbox.github import checks, issues, pulls, pushes, views
+from bot.sandbox.github.gitdata import ZERO, Signature
+from bot.sandbox.github.state import CheckRun, Comment, Issue, Protection, Role, TimelineEvent, WorkflowRun
+from bot.sandbox.github.views import Site
+from bot.sandbox.github.world import Actor, Repository
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestView:
+    """A pull request as a reader of the page sees it."""
+
+    number: int
+    title: str
+    body: str
+    author: str
+    state: str
+    draft: bool
+    merged: bool
+    head: str
+    base: str
+    head_sha: str
+    labels: tuple[str, ...]
+    reviewers: tuple[str, ...]
+    created_at: datetime
+
+
+class SandboxRepository:
+    """One repository of the embedded GitHub. Unknown issue, comment or pull request numbers raise `Refused` (404)."""
+
+    def __init__(self, repository: Repository, site: Site) -> None:
+        self._repository = repository
+        self._site = site
+        self._lock = repository.world.lock
+        self.full_name = repository.full_name
+        self.path = repository.git.path
+        self.clone_url = f"{site.page(repository)}.git"
+
+    def set_permission(self, login: str, role: Role) -> None:
+        """Give `login` a role: admin, maintain, write, triage, read or none."""
+        with self._lock:
+            self._repository.roles[self._repository.world.user(login).login] = role
+
+    def protect(self, branch: str, *, checks: Sequence[str] = (), reviews: int = 0) -> None:
+        """Protect a branch: no direct pushes, and these checks and this many approvals before a merge."""
+        with self._lock:
+            self._repository.protections[branch] = Protection(tuple(checks), reviews)
+
+    def allow_actions_to_open_pull_requests(self, allowed: bool) -> None:
+        """The repository setting of that name; where it is off a job's own token gets 403."""
+        with self._lock:
+            self._repository.actions_may_open_pulls = allowed
+
+    def open_issue(self, title: str, body: str = "", author: str = "dana", labels: Sequence[str] = ()) -> int:
+        """Open an issue; its number."""
+        with self._lock:
+            number = issues.open_issue(self._repository, author, title, body).number
+            issues.add_labels(self._repository, author, number, labels)
+            return number
+
+    def label_issue(self, number: int, label: str, actor: str) -> dict[str, Any]:
+        """Add a label; the payload of the `issues` webhook (action `labeled`) as GitHub sends it."""
+        with self._lock:
+            repository, site = self._repository, self._site
+            issue = issues.add_labels(repository, actor, number, [label])
+            return views.labelled_event(site, repository, issue, label, actor)
+
+    def unlabel_issue(self, number: int, label: str, actor: str) -> None:
+        """Take a label off."""
+        with self._lock:
+            issues.remove_label(self._repository, actor, number, label)
+
+    def comment(self, number: int, body: str, author: str) -> int:
+        """Comment on an issue or pull request; the comment's id."""
+        with self._lock:
+            return issues.comment_on(self._repository, author, number, body).id
+
+    def close(self, number: int, actor: str) -> None:
+        """Close an issue or pull request."""
+        with self._lock:
+            issues.set_state(self._repository, actor, number, "closed")
+
+    def commit(self, branch: str, files: Mapping[str, str | None], message: str, author: str = "dana") -> str:
+        """Somebody else's commit, pushed to `branch` (made from the default branch when it is new); None deletes a
+        file. The commit id."""
+        with self._lock:
+            repository = self._repository
+            old = repository.git.branch(branch)
+            parent = old or repository.git.branch(repository.default_branch)
+            login = repository.world.user(author).login
+            who = Signature(login, f"{login}@users.noreply.example", repository.world.now())
+            new = repository.git.write_commit(parent, files, message, who)
+            self._move(f"refs/heads/{branch}", old or ZERO, new, login)
+            return new
+
+    def reset_branch(self, branch: str, sha: str, actor: str) -> None:
+        """Somebody's force-push of `branch` to an existing commit."""
+        with self._lock:
+            self._move(f"refs/heads/{branch}", self._repository.git.branch(branch) or ZERO, sha, actor)
+
+    def _move(self, ref: str, old: str, new: str, login: str) -> None:
+        self._repository.git.set_ref(ref, new)
+        pushes.refs_changed(self._repository, Actor(login), [pushes.RefChange(ref, old, new)])
+
+    def delete_branch(self, branch: str, actor: str) -> None:
+        """Delete a branch; an open pull request from it is closed."""
+        with self._lock:
+            ref = f"refs/heads/{branch}"
+            old = self._repository.git.branch(branch) or ZERO
+            self._repository.git.delete_ref(ref)
+            pushes.refs_changed(self._repository, Actor(actor), [pushes.RefChange(ref, old, ZERO)])
+
+    def review(self, number: int, author: str, state: str = "APPROVED", body: str = "") -> None:
+        """A person's review: APPROVED, CHANGES_REQUESTED or COMMENTED."""
+        with self._lock:
+            pulls.review(self._repository, author, number, state, body)
+
+    def set_check_run(
+        self, sha: str, name: str, conclusion: str | None, workflow: str | None = None, log: str = ""
+    ) -> int:
+        """A check run on a commit without any CI (None: still running); its id. `workflow` is the file name of the
+        Actions workflow whose job it is; without one it is Actions' own but belongs to no workflow run."""
+        with self._lock:
+            run = self._run_for(sha, workflow) if workflow else None
+            check = self._set_check(
+                checks.add_check(self._repository, name, sha, run or checks.ACTIONS), conclusion, log
+            )
+            if run is not None:
+                self._sum_up(run)
+            return check
+
+    def set_app_check(self, sha: str, name: str, conclusion: str | None, app: str) -> int:
+        """A check run of some other app than Actions (None: still running); its id."""
+        with self._lock:
+            return self._set_check(checks.add_check(self._repository, name, sha, app), conclusion, "")
+
+    def _set_check(self, made: CheckRun, conclusion: str | None, log: str) -> int:
+        text = log.encode() if log else None
+        check = replace(made, status="in_progress", started_at=made.created_at, log=text)
+        self._repository.checks[made.id] = check
+        if conclusion is not None:
+            checks.complete(self._repository, check, conclusion)
+        return made.id
+
+    def _run_for(self, sha: str, workflow: str) -> WorkflowRun:
+        repository, path = self._repository, f"{checks.WORKFLOWS}/{workflow}"
+        for run in repository.runs.values():
+            if (run.sha, run.path) == (sha, path):
+                return run
+        heads = [ref.removeprefix(pushes.HEADS) for ref, tip in repository.git.refs().items() if tip == sha]
+        branch = (heads or [""])[-1]
+        name = workflow.rsplit(".", 1)[0]
+        return checks.start_run(repository, checks.RunPlan(path, name, "push", branch, sha, repository.owner))
+
+    def _sum_up(self, run: WorkflowRun) -> None:
+        jobs = [check for check in checks.on_commit(self._repository, run.sha) if check.run == run.id]
+        bad = [check.conclusion for check in jobs if check.conclusion not in checks.PASSING]
+        done = all(check.status == "completed" for check in jobs)
+        checks.finish_run(self._repository, run, (bad[0] if bad else "success") if done else None)
+
+    def set_status(self, sha: str, context: str, state: str, creator: str = "dana") -> None:
+        """A commit status: error, failure, pending or success."""
+        with self._lock:
+            checks.add_status(self._repository, creator, sha, checks.StatusReport(state, context))
+
+    def issue(self, number: int) -> Issue:
+        """An issue (or the issue half of a pull request) as it stands."""
+        with self._lock:
+            return issues.find(self._repository, number)
+
+    def labels(self, number: int) -> tuple[str, ...]:
+        """The labels of an issue or pull request."""
+        return self.issue(number).labels
+
+    def comments(self, number: int) -> tuple[Comment, ...]:
+        """The comments on an issue or pull request, oldest first."""
+        with self._lock:
+            return tuple(issues.comments_of(self._repository, number))
+
+    def pull_requests(self) -> tuple[PullRequestView, ...]:
+        """Every pull request, oldest first."""
+        with self._lock:
+            rows = [(pull, self._repository.issues[number]) for number, pull in sorted(self._repository.pulls.items())]
+        return tuple(
+            PullRequestView(
+                pull.number,
+                issue.title,
+                issue.body or "",
+                issue.author,
+                issue.state,
+                pull.draft,
+                pull.merged_at is not None,
+                pull.head,
+                pull.base,
+                pull.head_sha,
+                issue.labels,
+                pull.reviewers,
+                issue.created_at,
+            )
+            for pull, issue in rows
+        )
+
+    def refs(self) -> Mapping[str, str]:
+        """Every ref and the commit it names."""
+        return self._repository.git.refs()
+
+    def file(self, ref: str, path: str) -> str:
+        """The text of a file at a branch, ref or commit. Raises `FileNotFoundError`."""
+        content = self._repository.git.file(self._repository.git.resolve(ref) or ref, path)
+        if content is None:
+            raise FileNotFoundError(f"{self.full_name} has no {path} at {ref}")
+        return content.decode(errors="replace")
+
+    def timeline(self, number: int) -> tuple[TimelineEvent, ...]:
+        """What happened to an issue or pull request, in order; for a pull request also the pushes to its branch and
+        the checks on them."""
+        with self._lock:
+            pull = self._repository.pulls.get(number)
+            branch = pull.head if pull else None
+            return tuple(
+                event
+                for event in self._repository.events
+                if event.number == number or (event.branch and event.branch == branch)
+            )

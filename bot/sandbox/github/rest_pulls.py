@@ -1,0 +1,167 @@
+"""REST: pull requests, and the two GraphQL mutations that make one a draft or ready (REST has none)."""
+
+from __future__ import annotations
+
+import re
+
+from bot.sandbox.github import issues, pulls, pushes, views, views_git, views_pulls
+from bot.sandbox.github.http import Call, Reply, Route
+from bot.sandbox.github.state import PullRequest
+from bot.sandbox.github.world import Refused, Repository, not_found
+
+_MUTATION = re.compile(r"\b(markPullRequestReadyForReview|convertPullRequestToDraft)\s*\(")
+
+
+def _list(call: Call) -> Reply:
+    repo, query = call.repository, call.query
+    state, base = query.get("state", "open"), query.get("base", "")
+    owner, _, head = query.get("head", "").rpartition(":")
+
+    def asked(pull: PullRequest) -> bool:
+        return (
+            state in ("all", repo.issues[pull.number].state)
+            and base in ("", pull.base)
+            and (not head or (pull.head == head and owner in ("", repo.owner)))
+        )
+
+    found = [pull for pull in repo.pulls.values() if asked(pull)]
+    found.sort(key=lambda pull: pull.number, reverse=query.get("direction", "desc") == "desc")
+    return call.paged(found, views.many(views_pulls.pull, call.site, repo))
+
+
+def _create(call: Call) -> Reply:
+    repo = call.repository
+    if call.actor.token_kind == "job" and not repo.actions_may_open_pulls:
+        raise Refused(403, "GitHub Actions is not permitted to create or approve pull requests.")
+    asked = pulls.Proposal(
+        call.text("title"), call.maybe_text("body"), call.text("head"), call.text("base"), call.flag("draft")
+    )
+    pull = pulls.open_pull(repo, call.actor, asked)
+    return Reply(201, views_pulls.full_pull(call.site, repo, pull))
+
+
+def _get(call: Call) -> Reply:
+    return Reply(
+        200, views_pulls.full_pull(call.site, call.repository, pulls.ask_mergeable(call.repository, call.number()))
+    )
+
+
+def _edit(call: Call) -> Reply:
+    repo, number = call.repository, call.number()
+    pull = pulls.find(repo, number)
+    issues.edit(repo, call.actor.login, number, title=call.maybe_text("title"), body=call.maybe_text("body"))
+    base = call.maybe_text("base")
+    if base is not None and base != pull.base:
+        pulls.set_base(repo, call.actor.login, number, base)
+    _set_state(call, pull)
+    return Reply(200, views_pulls.full_pull(call.site, repo, pulls.find(repo, number)))
+
+
+def _set_state(call: Call, pull: PullRequest) -> None:
+    state, repo = call.maybe_text("state"), call.repository
+    if state not in (None, "open", "closed"):
+        raise Refused(422, "Validation Failed", [{"resource": "PullRequest", "field": "state", "code": "invalid"}])
+    if state is None or state == repo.issues[pull.number].state:
+        return
+    if state == "open" and (pull.merged_at or repo.git.branch(pull.head) is None):
+        raise Refused(
+            422,
+            "Validation Failed",
+            [
+                {
+                    "resource": "PullRequest",
+                    "field": "state",
+                    "code": "invalid",
+                    "message": "state cannot be changed. The pull request cannot be reopened.",
+                }
+            ],
+        )
+    issues.set_state(repo, call.actor.login, pull.number, "open" if state == "open" else "closed")
+    if state == "open":
+        pulls.start_ci(repo, call.actor, pull, "reopened")
+
+
+def _files(call: Call) -> Reply:
+    repo, pull = call.repository, pulls.find(call.repository, call.number())
+    changes = repo.git.diff(views_pulls.pull_base(repo, pull), pull.head_sha)
+    return call.paged(changes, lambda change: views_git.file_change(call.site, repo, pull.head_sha, change))
+
+
+def _commits(call: Call) -> Reply:
+    repo, pull = call.repository, pulls.find(call.repository, call.number())
+    found = repo.git.commits(f"{views_pulls.pull_base(repo, pull)}..{pull.head_sha}")
+    return call.paged(reversed(found), views.many(views_git.commit, call.site, repo))
+
+
+def _reviews(call: Call) -> Reply:
+    number = pulls.find(call.repository, call.number()).number
+    found = [row for row in call.repository.reviews.values() if row.number == number]
+    return call.paged(found, views.many(views_pulls.review, call.site, call.repository))
+
+
+def _request_reviews(call: Call) -> Reply:
+    pull = pulls.request_reviews(call.repository, call.actor.login, call.number(), call.texts("reviewers") or [])
+    return Reply(201, views_pulls.pull(call.site, call.repository, pull))
+
+
+def _merge(call: Call) -> Reply:
+    repo, number = call.repository, call.number()
+    method = call.text("merge_method", "merge")
+    if method not in ("merge", "squash"):
+        raise Refused(405, f"{method.capitalize()} merges are not allowed on this repository.")
+    base = pulls.find(repo, number).base
+    old = repo.git.branch(base) or ""
+    order = pulls.MergeOrder(
+        call.text("sha", ""), method, call.text("commit_title", ""), call.text("commit_message", "")
+    )
+    new = pulls.merge(repo, call.actor, number, order)
+    pushes.refs_changed(repo, call.actor, [pushes.RefChange(f"refs/heads/{base}", old, new)])
+    return Reply(200, {"sha": new, "merged": True, "message": "Pull Request successfully merged"})
+
+
+def _graphql(call: Call) -> Reply:
+    found = _MUTATION.search(call.text("query"))
+    given = call.body.get("variables", {}).get("input", {})
+    if found is None or not isinstance(given, dict):
+        known = "the embedded GitHub knows markPullRequestReadyForReview and convertPullRequestToDraft with $input only"
+        return Reply(200, {"errors": [{"message": known}]})
+    name, node = found[1], str(given.get("pullRequestId", ""))
+    try:
+        repo, pull = _by_node(call, node)
+    except Refused:
+        return _graphql_error(name, "NOT_FOUND", f"Could not resolve to a node with the global id of '{node}'")
+    # With `pull-requests: write` alone a job's token is often refused here, so the strict answer is the one to be
+    # ready for.
+    if not call.token or not (call.token.allows("pull_requests", "write") and call.token.allows("contents", "write")):
+        return _graphql_error(name, "FORBIDDEN", "Resource not accessible by integration")
+    saved = pulls.set_draft(repo, call.actor, pull, name == "convertPullRequestToDraft")
+    answer = {"clientMutationId": given.get("clientMutationId"), "pullRequest": {"isDraft": saved.draft}}
+    return Reply(200, {"data": {name: answer}})
+
+
+def _by_node(call: Call, node: str) -> tuple[Repository, PullRequest]:
+    for repo in call.world.repositories.values():
+        for pull in repo.pulls.values():
+            if views.node_id("PR", pull.id) == node:
+                return repo, pull
+    raise not_found()
+
+
+def _graphql_error(name: str, kind: str, message: str) -> Reply:
+    return Reply(200, {"data": {name: None}, "errors": [{"type": kind, "path": [name], "message": message}]})
+
+
+_PULLS = "/repos/{owner}/{repo}/pulls"
+_PULL = _PULLS + "/{number}"
+ROUTES = (
+    Route("GET", _PULLS, _list, "pull_requests"),
+    Route("POST", _PULLS, _create, "pull_requests", "write"),
+    Route("GET", _PULL, _get, "pull_requests"),
+    Route("PATCH", _PULL, _edit, "pull_requests", "write"),
+    Route("GET", _PULL + "/files", _files, "pull_requests"),
+    Route("GET", _PULL + "/commits", _commits, "pull_requests"),
+    Route("GET", _PULL + "/reviews", _reviews, "pull_requests"),
+    Route("POST", _PULL + "/requested_reviewers", _request_reviews, "pull_requests", "write"),
+    Route("PUT", _PULL + "/merge", _merge, "contents", "write"),
+)
+GRAPHQL = Route("POST", "/graphql", _graphql)

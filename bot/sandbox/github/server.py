@@ -1,0 +1,214 @@
+"""The HTTP edge of the embedded GitHub: who is asking, which route, what it costs, and the log of every request.
+
+One request goes: credential → git, GraphQL or REST route → permission → handler → rate budget and ETag → log.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import re
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from bot.sandbox.github import git_http, rest_checks, rest_issues, rest_pulls, rest_repository
+from bot.sandbox.github.edge import Request
+from bot.sandbox.github.http import Call, Reply, Route
+from bot.sandbox.github.state import LoggedRequest, Token
+from bot.sandbox.github.views import Site
+from bot.sandbox.github.world import Refused, World, not_found
+
+ROUTES: tuple[Route, ...] = (*rest_checks.ROUTES, *rest_issues.ROUTES, *rest_pulls.ROUTES, *rest_repository.ROUTES)
+DOCUMENTATION = "https://docs.github.com/rest"
+WINDOW = 3600  # seconds that a rate budget is for
+_GIT = re.compile(r"/([^/]+)/([^/]+?)(?:\.git)?/(info/refs|git-upload-pack|git-receive-pack)")
+_OPEN_METHODS = ("GET", "HEAD")
+
+
+@dataclass(frozen=True, slots=True)
+class _Budget:
+    used: int
+    reset: int
+
+
+class Application:
+    """Answers every request to the embedded GitHub's own host."""
+
+    def __init__(self, world: World, site: Site) -> None:
+        self.world = world
+        self.site = site
+        self._budgets: dict[str, _Budget] = {}
+
+    def answer(self, request: Request) -> Reply:
+        """Answer and log one request."""
+        path = unquote(urlsplit(request.target).path)
+        token: Token | None = None
+        counted = False
+        git = _GIT.fullmatch(path)
+        try:
+            token = self._token(request.headers)
+            reply = self._git(git, request, token) if git else self._rest(path, request, token)
+        except Refused as refused:
+            reply = git_http.unauthorized() if git and refused.status == 401 else _error(refused)
+        if not git:
+            reply = _conditional(request, reply)
+            counted = reply.status != 304
+            reply = self._charged(reply, token, counted)
+        with self.world.lock:
+            kind = token.kind if token else ""
+            self.world.requests.append(LoggedRequest(request.method, request.target, reply.status, kind, counted))
+        return reply
+
+    def _token(self, headers: Mapping[str, str]) -> Token | None:
+        given = headers.get("authorization")
+        if given is None:
+            return None
+        scheme, _, secret = given.strip().partition(" ")
+        if scheme.lower() == "basic":
+            try:
+                secret = base64.b64decode(secret, validate=True).decode().partition(":")[2]
+            except (binascii.Error, UnicodeDecodeError):
+                secret = ""
+        with self.world.lock:
+            token = self.world.tokens.get(secret.strip())
+        if token is None:
+            raise Refused(401, "Bad credentials")
+        return token
+
+    def _git(self, found: re.Match[str], request: Request, token: Token | None) -> Reply:
+        with self.world.lock:
+            repository = self.world.repository(found[1], found[2])
+        if repository is None:
+            return (
+                git_http.unauthorized()
+                if token is None
+                else Reply(404, b"Repository not found.\n", content_type="text/plain")
+            )
+        return git_http.answer(repository, found[3], request, token)
+
+    def _rest(self, path: str, request: Request, token: Token | None) -> Reply:
+        route, names = self._route(request.method, path)
+        if token and self._spent(token):
+            raise Refused(403, f"API rate limit exceeded for {token.login}.")
+        call = Call(
+            self.world,
+            self.site,
+            path,
+            names,
+            dict(parse_qsl(urlsplit(request.target).query, keep_blank_values=True)),
+            _body(request),
+            request.headers,
+            token,
+        )
+        with self.world.lock:
+            _permit(call, route, request.method)
+            return route.handler(call)
+
+    def _route(self, method: str, path: str) -> tuple[Route, Mapping[str, str]]:
+        graphql = "/api/graphql" if self.site.prefix else "/graphql"
+        if (method, path) == ("POST", graphql):
+            return rest_pulls.GRAPHQL, {}
+        if path.startswith(self.site.prefix):
+            wanted = "GET" if method == "HEAD" else method
+            for route in ROUTES:
+                names = route.match(path[len(self.site.prefix) :]) if route.method == wanted else None
+                if names is not None:
+                    return route, names
+        raise not_found()
+
+    def _spent(self, token: Token) -> bool:
+        with self.world.lock:
+            budget = self._budgets.get(token.secret)
+            return budget is not None and budget.used >= self.world.rate_limit and budget.reset > time.time()
+
+    def _charged(self, reply: Reply, token: Token | None, counted: bool) -> Reply:
+        key = token.secret if token else ""
+        with self.world.lock:
+            budget = self._budgets.get(key)
+            if budget is None or budget.reset <= time.time():
+                budget = _Budget(0, int(time.time()) + WINDOW)
+            limit = self.world.rate_limit
+            budget = replace(budget, used=min(limit, budget.used + int(counted)))
+            self._budgets[key] = budget
+        rate = {
+            "limit": limit,
+            "remaining": limit - budget.used,
+            "used": budget.used,
+            "reset": budget.reset,
+            "resource": "core",
+        }
+        headers = {f"X-RateLimit-{name.capitalize()}": str(value) for name, value in rate.items()}
+        identity = {
+            "X-GitHub-Request-Id": uuid.uuid4().hex[:24].upper(),
+            "X-GitHub-Media-Type": "github.v3; format=json",
+        }
+        return replace(reply, headers={**reply.headers, **headers, **identity})
+
+
+def _body(request: Request) -> Mapping[str, object]:
+    """The JSON body; a bare list (which GitHub takes for labels) is read as `{"labels": [...]}`."""
+    if not request.body:
+        return {}
+    try:
+        body = json.loads(request.body)
+    except ValueError as error:
+        raise Refused(400, "Problems parsing JSON") from error
+    if isinstance(body, list):
+        return {"labels": body}
+    if not isinstance(body, dict):
+        raise Refused(400, "Body should be a JSON object")
+    return body
+
+
+def _permit(call: Call, route: Route, method: str) -> None:
+    """Refuse (401, 403, 404) what the token may not do."""
+    if call.token is None:
+        if method not in _OPEN_METHODS:
+            raise Refused(401, "Requires authentication")
+        return
+    if not route.scope:
+        return
+    scopes = [route.scope]
+    if route.scope == "issues" and _about_pull(call):
+        scopes.append("pull_requests")
+    repository = call.repository
+    allowed = any(call.token.allows(scope, route.level) for scope in scopes)
+    if call.token.kind == "pat" and repository.private and not repository.can(call.token.login, "read"):
+        raise not_found()
+    if call.token.kind == "pat" and route.scope == "contents" and route.level == "write":
+        allowed = allowed and repository.can(call.token.login, "write")
+    if not allowed:
+        raise Refused(
+            403, f"Resource not accessible by {'personal access token' if call.token.kind == 'pat' else 'integration'}"
+        )
+
+
+def _about_pull(call: Call) -> bool:
+    """Whether an issue or comment of the path belongs to a pull request, for which either permission will do."""
+    repository = call.repository
+    if "comment" in call.names:
+        comment = repository.comments.get(call.number("comment"))
+        return comment is not None and comment.number in repository.pulls
+    return "number" in call.names and call.number() in repository.pulls
+
+
+def _error(refused: Refused) -> Reply:
+    body: dict[str, object] = {"message": refused.message, "documentation_url": DOCUMENTATION}
+    body |= {"status": str(refused.status)} if refused.errors is None else {"errors": list(refused.errors)}
+    return Reply(refused.status, body)
+
+
+def _conditional(request: Request, reply: Reply) -> Reply:
+    """Add an ETag to what was read, and answer 304 to who has it already."""
+    if request.method != "GET" or reply.status != 200:
+        return reply
+    tag = f'W/"{hashlib.sha256(reply.payload()).hexdigest()}"'
+    headers = {**reply.headers, "ETag": tag, "Cache-Control": "private, max-age=60, s-maxage=60"}
+    if tag.removeprefix("W/") in request.headers.get("if-none-match", ""):
+        return Reply(304, headers=headers)
+    return replace(reply, headers=headers)

@@ -1,0 +1,256 @@
+"""What the embedded GitHub remembers: frozen records, replaced whole when something changes.
+
+Times are UTC. A login is a user's name as people write it (`alice`, `nightjar[bot]`); ids are unique over one
+embedded GitHub. Labels of an issue are kept by name; the label records themselves belong to the repository.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+TokenKind = Literal["job", "app", "pat"]
+Role = Literal["admin", "maintain", "write", "triage", "read", "none"]
+ROLES: tuple[Role, ...] = ("none", "read", "triage", "write", "maintain", "admin")
+LEVELS: tuple[str, ...] = ("none", "read", "write", "admin")
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Somebody with a login: a person (`User`), an app (`Bot`) or an `Organization`."""
+
+    id: int
+    login: str
+    kind: Literal["User", "Bot", "Organization"]
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A credential. `job`: a workflow job's own; `app`: an app installation's; `pat`: a person's."""
+
+    secret: str = field(repr=False)
+    login: str
+    kind: TokenKind
+    permissions: Mapping[str, str]
+
+    def allows(self, scope: str, level: str) -> bool:
+        """Whether the token's permission for `scope` is at least `level` (none, read, write, admin)."""
+        return LEVELS.index(self.permissions.get(scope, "none")) >= LEVELS.index(level)
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label of a repository; `color` is six hex digits."""
+
+    id: int
+    name: str
+    color: str
+    description: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """An issue, or the issue half of a pull request of the same number."""
+
+    id: int
+    number: int
+    title: str
+    body: str | None
+    author: str
+    created_at: datetime
+    updated_at: datetime
+    state: Literal["open", "closed"] = "open"
+    state_reason: str | None = None
+    labels: tuple[str, ...] = ()
+    assignees: tuple[str, ...] = ()
+    closed_at: datetime | None = None
+    closed_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment on an issue or pull request. `versions` holds every body it had, the latest last."""
+
+    id: int
+    number: int
+    author: str
+    versions: tuple[str, ...]
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def body(self) -> str:
+        """The text as it reads now."""
+        return self.versions[-1]
+
+    @property
+    def edited(self) -> bool:
+        """Whether the text was changed after it was posted."""
+        return len(self.versions) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """A reaction to an issue (`comment` 0) or to one of its comments."""
+
+    id: int
+    number: int
+    comment: int
+    author: str
+    content: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A person's review of a pull request at `sha`; `state` as GitHub writes it (APPROVED, CHANGES_REQUESTED,
+    COMMENTED)."""
+
+    id: int
+    number: int
+    author: str
+    state: str
+    body: str
+    sha: str
+    submitted_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """The git half of a pull request. `asked` is the (head, base) pair GitHub was last asked to try merging;
+    `mergeable` is the answer, None while it is not known."""
+
+    number: int
+    id: int
+    head: str
+    base: str
+    head_sha: str
+    base_sha: str
+    draft: bool
+    reviewers: tuple[str, ...] = ()
+    asked: tuple[str, str] | None = None
+    mergeable: bool | None = None
+    merged_at: datetime | None = None
+    merged_by: str | None = None
+    merge_sha: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A finished step of a job."""
+
+    name: str
+    number: int
+    conclusion: str
+    started_at: datetime
+    completed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRun:
+    """A check run; one with a `run` is also the Actions job of the same id."""
+
+    id: int
+    suite: int
+    name: str
+    sha: str
+    status: str
+    conclusion: str | None
+    app: str
+    created_at: datetime
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+    run: int | None = None
+    attempt: int = 1
+    steps: Sequence[Step] = ()
+    log: bytes | None = field(default=None, repr=False)
+    title: str | None = None
+    summary: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """A workflow file that the repository has run at least once."""
+
+    id: int
+    path: str
+    name: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowRun:
+    """One run of a workflow on one commit; `number` counts the runs of its workflow."""
+
+    id: int
+    workflow: int
+    suite: int
+    number: int
+    attempt: int
+    name: str
+    path: str
+    event: str
+    branch: str
+    sha: str
+    actor: str
+    status: str
+    conclusion: str | None
+    created_at: datetime
+    updated_at: datetime
+    pull: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CommitStatus:
+    """A commit status (the older kind of check): the latest for a context counts."""
+
+    id: int
+    sha: str
+    state: str
+    context: str
+    description: str | None
+    target_url: str | None
+    creator: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """A protected branch: no direct pushes; `checks` must pass and `reviews` approvals be there before a merge."""
+
+    checks: tuple[str, ...] = ()
+    reviews: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineEvent:
+    """Something that happened, for people to read. `number` is the issue or pull request (0: none); `branch` and
+    `sha` name the commit that a push or a check result is about."""
+
+    at: datetime
+    actor: str
+    kind: str
+    text: str
+    number: int = 0
+    branch: str = ""
+    sha: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedRequest:
+    """A request the embedded GitHub answered. `target` is path and query as asked, `token_kind` "" without a token;
+    `counted` is whether it cost rate budget."""
+
+    method: str
+    target: str
+    status: int
+    token_kind: str
+    counted: bool
+
+    @property
+    def path(self) -> str:
+        """The path alone."""
+        return self.target.partition("?")[0]

@@ -1,0 +1,218 @@
+"""The tables of the embedded GitHub, and the one lock that guards them.
+
+A `World` holds users, tokens and repositories; a `Repository` holds its issues, pull requests, checks and what
+happened, in order. Every reader and writer holds `world.lock`. What may be done to the tables is in `issues`,
+`pulls`, `checks` and `pushes`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from bot.clock import Clock
+from bot.sandbox.ci import CiEvent
+from bot.sandbox.github.gitdata import GitData
+from bot.sandbox.github.state import (
+    ROLES,
+    CheckRun,
+    Comment,
+    CommitStatus,
+    Issue,
+    Label,
+    LoggedRequest,
+    Protection,
+    PullRequest,
+    Reaction,
+    Review,
+    Role,
+    TimelineEvent,
+    Token,
+    TokenKind,
+    User,
+    Workflow,
+    WorkflowRun,
+)
+
+# What a Run needs, which is also what a token gets when nobody says otherwise.
+RUN_PERMISSIONS: Mapping[str, str] = {
+    "metadata": "read",
+    "contents": "write",
+    "issues": "write",
+    "pull_requests": "write",
+    "checks": "read",
+    "statuses": "read",
+    "actions": "write",
+}
+
+
+class Refused(Exception):
+    """GitHub says no: an HTTP status, the message, and for 422 the `errors` list as GitHub words it."""
+
+    def __init__(self, status: int, message: str, errors: Sequence[Mapping[str, Any] | str] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.errors = errors
+
+
+def not_found() -> Refused:
+    """The answer for what is not there, or is not for this token to see."""
+    return Refused(404, "Not Found")
+
+
+def invalid(resource: str, field: str, code: str, message: str | None = None) -> Refused:
+    """A 422 with one entry in `errors`; `code` is GitHub's (missing, missing_field, invalid, already_exists,
+    custom)."""
+    entry = (
+        {"resource": resource, "code": code}
+        | ({"field": field} if field else {})
+        | ({"message": message} if message else {})
+    )
+    return Refused(422, "Validation Failed", [entry])
+
+
+class CiPort(Protocol):
+    """Where events that may start CI go."""
+
+    def start(self, event: CiEvent, actor: str) -> None:
+        """Start what the event asks for; returns at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who does something, and with which kind of token ("" for somebody in the browser)."""
+
+    login: str
+    token_kind: TokenKind | str = ""
+
+    @property
+    def starts_ci(self) -> bool:
+        """GitHub starts no workflow for what a job's own token did."""
+        return self.token_kind != "job"
+
+
+class Repository:
+    """One repository: its settings, its tables and its git data."""
+
+    def __init__(self, world: World, full_name: str, private: bool, default_branch: str) -> None:
+        self.world = world
+        self.owner, self.name = full_name.split("/")
+        self.full_name = full_name
+        self.private = private
+        self.default_branch = default_branch
+        self.id = world.next_id()
+        self.created_at = self.updated_at = world.now()
+        self.git = GitData.create(world.directory / self.owner / f"{self.name}.git", default_branch)
+        self.ci: CiPort | None = None
+        self.actions_may_open_pulls = True
+        self.roles: dict[str, Role] = {}
+        self.protections: dict[str, Protection] = {}
+        self.labels: dict[str, Label] = {}
+        self.issues: dict[int, Issue] = {}
+        self.comments: dict[int, Comment] = {}
+        self.reactions: list[Reaction] = []
+        self.pulls: dict[int, PullRequest] = {}
+        self.reviews: dict[int, Review] = {}
+        self.workflows: dict[str, Workflow] = {}
+        self.runs: dict[int, WorkflowRun] = {}
+        self.checks: dict[int, CheckRun] = {}
+        self.statuses: list[CommitStatus] = []
+        self.events: list[TimelineEvent] = []
+
+    def role(self, login: str) -> Role:
+        """What `login` may do here: the role given, `admin` for the owner, else `read` where the repository is
+        public."""
+        if login == self.owner:
+            return "admin"
+        return self.roles.get(login, "none" if self.private else "read")
+
+    def can(self, login: str, role: Role) -> bool:
+        """Whether `login` has at least `role`."""
+        return ROLES.index(self.role(login)) >= ROLES.index(role)
+
+    def record(self, actor: str, kind: str, text: str, number: int = 0) -> None:
+        """Note something that happened, now; `number` is the issue or pull request it happened to."""
+        self._note(TimelineEvent(self.world.now(), actor, kind, text, number))
+
+    def record_on(self, branch: str, sha: str, actor: str, kind: str, text: str) -> None:
+        """Note something that happened to a branch at a commit, now."""
+        self._note(TimelineEvent(self.world.now(), actor, kind, text, 0, branch, sha))
+
+    def _note(self, event: TimelineEvent) -> None:
+        self.updated_at = event.at
+        self.events.append(event)
+
+    def start_ci(self, event: CiEvent, actor: str) -> None:
+        """Hand an event to CI, where there is one."""
+        if self.ci is not None:
+            self.ci.start(event, actor)
+
+
+class World:
+    """Everything one embedded GitHub knows. `directory` holds the bare repositories; `rate_limit` is requests an hour
+    for each token."""
+
+    def __init__(self, directory: Path, rate_limit: int) -> None:
+        self.directory = directory
+        self.rate_limit = rate_limit
+        self.signing_key = secrets.token_bytes(32)
+        self.lock = threading.RLock()
+        self.users: dict[str, User] = {}
+        self.tokens: dict[str, Token] = {}
+        self.repositories: dict[str, Repository] = {}
+        self.requests: list[LoggedRequest] = []
+        self._ids = itertools.count(1001)
+
+    def next_id(self) -> int:
+        """An id nothing else has."""
+        return next(self._ids)
+
+    @staticmethod
+    def now() -> datetime:
+        """The time, in UTC."""
+        return Clock.today()
+
+    def user(self, login: str) -> User:
+        """The user called `login`, made on first mention."""
+        found = self.users.get(login.lower())
+        if found is None:
+            found = User(self.next_id(), login, "Bot" if login.endswith("[bot]") else "User", self.now())
+            self.users[login.lower()] = found
+        return found
+
+    def find_user(self, login: str) -> User | None:
+        """The user called `login`, when there is one."""
+        return self.users.get(login.lower())
+
+    def repository(self, owner: str, name: str) -> Repository | None:
+        """The repository `owner/name`, whatever its letters' case."""
+        return self.repositories.get(f"{owner}/{name}".lower())
+
+    def create_repository(self, full_name: str, private: bool, default_branch: str) -> Repository:
+        """A new, empty repository. Raises `ValueError` for a name in use or of another form than `owner/name`."""
+        if full_name.count("/") != 1 or full_name.lower() in self.repositories:
+            raise ValueError(f"repository {full_name!r}: allowed is an unused name of the form owner/name")
+        owner = full_name.split("/", maxsplit=1)[0]
+        self.users.setdefault(owner.lower(), User(self.next_id(), owner, "Organization", self.now()))
+        repository = Repository(self, full_name, private, default_branch)
+        self.repositories[full_name.lower()] = repository
+        return repository
+
+    def issue_token(self, login: str, kind: TokenKind, permissions: Mapping[str, str] | None) -> Token:
+        """A new token for `login`; without `permissions` it may do what a Run needs (a person's may do everything)."""
+        prefix = "ghp_" if kind == "pat" else "ghs_"
+        granted = dict(RUN_PERMISSIONS if permissions is None else permissions)
+        if permissions is None and kind != "job":
+            granted["workflows"] = "write"
+        if permissions is None and kind == "pat":
+            granted |= dict.fromkeys(("checks", "statuses", "administration"), "write")
+        token = Token(prefix + secrets.token_hex(18), self.user(login).login, kind, {"metadata": "read"} | granted)
+        self.tokens[token.secret] = token
+        return token

@@ -1,0 +1,261 @@
+"""The one table of settings: what may be set, how it is read, its default and its meaning.
+
+`action.yml`, the `Config` of `bot/config.py` and the table in the README say the same; a test compares them
+with this table. Defaults are text, read by the same kind as what a user gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from bot.kinds import (
+    Arguments,
+    Choice,
+    Commands,
+    Decimal,
+    Flag,
+    Folder,
+    Kind,
+    Names,
+    RefPart,
+    Text,
+    Texts,
+    Variables,
+    Whole,
+)
+
+LOGIN = r"[A-Za-z0-9](-?[A-Za-z0-9]){0,38}"
+"""A GitHub login, as the sign-up form allows it."""
+
+EVERY_KIND = "all"
+"""The key of `instructions` for Sessions of every kind."""
+
+_WEEK = 7 * 24 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting. Where `default` is "", `unset` tells people, and `absent` the code, what leaving it out means."""
+
+    name: str
+    kind: Kind
+    default: str
+    help: str
+    unset: str = "none"
+    absent: Any = None
+    secret: bool = False
+    in_file: bool = True
+    expression: str = ""
+
+    @property
+    def field(self) -> str:
+        """The name of the `Config` field."""
+        return self.name.replace("-", "_")
+
+    @property
+    def variable(self) -> str:
+        """The environment variable in which `action.yml` hands the input over."""
+        return f"INPUT_{self.name.replace('-', '_').upper()}"
+
+    @property
+    def default_value(self) -> Any:
+        """What `Config` holds when nobody gives anything."""
+        return self.kind.read(self.default) if self.default else self.absent
+
+    @property
+    def meaning(self) -> str:
+        """The help, and what may be given."""
+        obvious = self.secret or isinstance(self.kind, (Text, RefPart, Folder, Flag)) or self.name == "command"
+        allowed = "" if obvious else f" Give {self.kind.allowed}."
+        return f"{self.help}{allowed}{'' if self.in_file else ' As an input only.'}"
+
+
+def _minutes(name: str, default: str, help_: str, zero: bool = False) -> Setting:
+    return Setting(name, Decimal("minutes", _WEEK, zero), default, help_)
+
+
+def _secret(name: str, help_: str, expression: str = "") -> Setting:
+    kind = Text("a token without blanks", r"[!-~]+")
+    return Setting(
+        name,
+        kind,
+        "",
+        help_,
+        unset="the job's token" if expression else "none",
+        secret=True,
+        in_file=False,
+        expression=expression,
+    )
+
+
+_SETTINGS = (
+    # Who and when
+    Setting(
+        "label",
+        Text("a label of at most 42 characters", r".{1,42}"),
+        "nightjar",
+        "The label that asks for a Run; the workflow's own `if` must name it too.",
+    ),
+    Setting(
+        "required-permission",
+        Choice(("read", "triage", "write", "maintain", "admin")),
+        "write",
+        "The least permission on the repository that whoever sets the label must have.",
+    ),
+    Setting(
+        "allowed-bots",
+        Names("logins of apps such as dependabot[bot]", rf"{LOGIN}(\[bot\])?"),
+        "none",
+        "Apps whose label counts too.",
+    ),
+    # Keys
+    _secret(
+        "github-token",
+        "The token for GitHub. A push with the job's own token may start no CI; an App's token or a personal one does.",
+        "${{ github.token }}",
+    ),
+    _secret("anthropic-api-key", "The key `claude` works with. Give this or `claude-code-oauth-token`."),
+    _secret("claude-code-oauth-token", "The token of a Claude subscription (`claude setup-token`), instead of a key."),
+    Setting("pass-env", Variables(), "none", "Variables of the job that a Session may see; it sees few others."),
+    # Claude
+    Setting(
+        "model",
+        Text("a model's name or alias", r"[A-Za-z0-9][\w.:/@\[\]-]*"),
+        "",
+        "The model that Sessions use.",
+        unset="the CLI's own",
+    ),
+    Setting(
+        "claude-version",
+        Text("a version such as 2.1.332", r"[0-9]+\.[0-9]+\.[0-9]+"),
+        "2.1.332",
+        "The version of the `claude` CLI to install. Nightjar is tested with the default.",
+    ),
+    Setting(
+        "claude-path",
+        Text("the path of a program"),
+        "",
+        "An installed `claude` to use, instead of installing one.",
+        unset="installed",
+    ),
+    Setting("claude-args", Arguments(), "", "More arguments for `claude`.", absent=()),
+    Setting(
+        "permission-mode",
+        Choice(("acceptEdits", "auto", "bypassPermissions", "dontAsk")),
+        "bypassPermissions",
+        "What a Session may do without asking; there is nobody to ask.",
+    ),
+    Setting(
+        "background", Flag(), "true", "Whether a Session may leave work running in the background while it goes on."
+    ),
+    _minutes(
+        "background-wait-minutes",
+        "20",
+        "How long a Session is held open for its background work. 0 stops the work at once.",
+        zero=True,
+    ),
+    Setting(
+        "instructions",
+        Texts((EVERY_KIND, "implement", "continue", "ci-fix")),
+        "",
+        "Text for the prompt, in the words of the repository's owners, for every kind of Session or by kind.",
+        absent=MappingProxyType({}),
+    ),
+    # Bounds
+    Setting("max-repairs", Whole(0, 50), "5", "How many Repairs a Run may make."),
+    Setting("max-cost-usd", Decimal("US dollars", 10_000), "10", "What the Sessions of a Run may cost together."),
+    _minutes("run-timeout-minutes", "330", "How long a Run may take. Keep it below the job's own `timeout-minutes`."),
+    _minutes("session-timeout-minutes", "60", "How long one Session may take."),
+    _minutes("silence-timeout-minutes", "15", "How long a Session may say nothing at all."),
+    _minutes("ci-start-minutes", "5", "How long CI may take to start after a push."),
+    _minutes("ci-timeout-minutes", "120", "How long CI may take to end."),
+    # Work
+    Setting(
+        "base-branch",
+        RefPart("a branch's name"),
+        "",
+        "The branch that the pull request goes to.",
+        unset="the repository's default branch",
+    ),
+    Setting(
+        "branch-prefix",
+        RefPart("the beginning of a branch's name", "issue-1"),
+        "nightjar/",
+        "How the Issue branch's name begins.",
+    ),
+    Setting(
+        "working-directory", Folder(), ".", "Where in the repository a Session, `setup` and `check-command` start."
+    ),
+    Setting("setup", Commands(), "", "Run once before the first Session, without credentials.", absent=()),
+    Setting(
+        "check-command",
+        Text("a shell command", r".+", lines=True),
+        "",
+        "How the repository is checked; the prompt asks Sessions to run it.",
+    ),
+    Setting(
+        "draft",
+        Choice(("auto", "always", "never")),
+        "auto",
+        "Whether the pull request is a draft: until CI is green, even then, or at no time.",
+    ),
+    Setting("git-user-name", Text("a name", r"[^<>]+"), "github-actions[bot]", "Who the program's own commits are by."),
+    Setting(
+        "git-user-email",
+        Text("an e-mail address", r"[^<>\s@]+@[^<>\s@]+"),
+        "41898282+github-actions[bot]@users.noreply.github.com",
+        "Their address.",
+    ),
+    Setting("sign-off", Flag(), "false", "Whether commits carry `Signed-off-by`."),
+    Setting(
+        "merge",
+        Choice(("never", "merge", "squash")),
+        "never",
+        "Whether a green pull request is merged, and how.",
+    ),
+    Setting(
+        "reviewers",
+        Names("logins, or labeller for whoever set the label", LOGIN),
+        "labeller",
+        "Who is asked for a review of a green pull request.",
+    ),
+    # Else
+    Setting("command", Choice(("run",)), "run", "What this step does: `run`.", in_file=False),
+)
+
+SETTINGS: Mapping[str, Setting] = {setting.name: setting for setting in _SETTINGS}
+
+OUTPUTS: Mapping[str, str] = {
+    "outcome": "How the Run ended: ready, merged, failed, cancelled or skipped.",
+    "reason": "One sentence that says why.",
+    "pr-url": "The pull request's address; empty when there is none.",
+    "branch": "The Issue branch; empty when there is none.",
+    "repairs": "How many Repairs were made.",
+    "resumes": "How many Sessions were resumed.",
+    "cost-usd": "What the Sessions cost together, in US dollars.",
+    "transcripts": "The folder that holds the Sessions' logs.",
+}
+
+
+def settings_table() -> str:
+    """The README's table of settings, as Markdown."""
+    rows = ["| Setting | Default | Meaning |", "|---|---|---|"]
+    for setting in SETTINGS.values():
+        default = f"`{setting.default}`" if setting.default and setting.default != "none" else setting.unset
+        rows.append(f"| `{setting.name}` | {default} | {setting.meaning} |")
+    return "\n".join(rows)
+
+
+def action_inputs() -> dict[str, dict[str, Any]]:
+    """The `inputs` of `action.yml`. Defaults stay empty there: an input that is given goes before the settings file."""
+    return {
+        setting.name: {
+            "description": f"{setting.meaning} Default: {setting.default or setting.unset}.",
+            "required": False,
+            "default": setting.expression,
+        }
+        for setting in SETTINGS.values()
+    }

@@ -1,0 +1,129 @@
+"""Who asks for what: the event's payload → a request for a Run, or ignored and why. Pure.
+
+Nothing that the payload says about permission is believed; `bot.run` asks the API.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.record import Trigger
+
+ROLES = ("none", "read", "triage", "write", "maintain", "admin")
+EVENTS = ("issues", "workflow_dispatch")
+
+
+class BadEvent(ValueError):
+    """The event cannot ask for a Run at all: the workflow is set up wrongly. One line: what, where, what is allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """No Run, and why."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The job that the program runs in."""
+
+    repository: str
+    run_id: str
+    run_attempt: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Somebody asks for a Run on an issue. `title` is None where the payload carries no issue (`workflow_dispatch`)."""
+
+    issue: int
+    asked_by: str
+    is_bot: bool
+    label: str
+    at: str
+    title: str | None = None
+    body: str = ""
+
+    def trigger(self, job: Job, title: str, body: str) -> Trigger:
+        """The Trigger: the issue's text as the payload had it, else `title` and `body` as GitHub has them now."""
+        return Trigger(
+            repository=job.repository,
+            issue=self.issue,
+            title=title if self.title is None else self.title,
+            body=body if self.title is None else self.body,
+            label=self.label,
+            requested_by=self.asked_by,
+            asked_at=self.at,
+            run_id=job.run_id,
+            run_attempt=job.run_attempt,
+            job_url=job.url,
+        )
+
+
+def read_job(environ: Mapping[str, str]) -> Job:
+    """The job, from the runner's variables. Raises `BadEvent` when they are not there."""
+    repository = environ.get("GITHUB_REPOSITORY", "")
+    if repository.count("/") != 1:
+        raise BadEvent(f"GITHUB_REPOSITORY must be owner/name, not {repository!r}; Nightjar runs in a job of GitHub Actions")
+    run_id = environ.get("GITHUB_RUN_ID", "") or "0"
+    attempt = environ.get("GITHUB_RUN_ATTEMPT", "") or "1"
+    server = environ.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
+    return Job(repository, run_id, int(attempt) if attempt.isdigit() else 1, f"{server}/{repository}/actions/runs/{run_id}")
+
+
+def read_event(name: str, payload: object, label: str, now: str) -> Asked | Ignored:
+    """What the event asks for. `now`: ISO 8601, for events without a time of their own. Raises `BadEvent`."""
+    if name not in EVENTS:
+        raise BadEvent(f"event {name or '(none)'!r} cannot start a Run; run the workflow on {' or '.join(EVENTS)}")
+    if not isinstance(payload, dict):
+        raise BadEvent("the event's payload is not a JSON object")
+    return _dispatched(payload, label, now) if name == "workflow_dispatch" else _labelled(payload, label, now)
+
+
+def _labelled(payload: Mapping[str, Any], label: str, now: str) -> Asked | Ignored:
+    issue, sender = payload.get("issue"), payload.get("sender")
+    if not isinstance(issue, dict) or not isinstance(sender, dict) or not isinstance(issue.get("number"), int):
+        raise BadEvent("the event's payload has no issue or no sender; run the workflow on issues: types: [labeled]")
+    if payload.get("action") != "labeled":
+        return Ignored(f"the issue was {payload.get('action')}, not labelled")
+    given = payload.get("label")
+    name = given.get("name") if isinstance(given, dict) else None
+    if name != label:
+        return Ignored(f"the label {name!r} is not {label!r}")
+    number = issue["number"]
+    if issue.get("pull_request"):
+        return Ignored(f"#{number} is a pull request; Nightjar works on issues")
+    if issue.get("state") != "open":
+        return Ignored(f"issue #{number} is closed; open it again and put the label on once more")
+    return Asked(
+        issue=number,
+        asked_by=str(sender.get("login") or ""),
+        is_bot=sender.get("type") == "Bot",
+        label=label,
+        at=str(issue.get("updated_at") or now),
+        title=str(issue.get("title") or ""),
+        body=str(issue.get("body") or ""),
+    )
+
+
+def _dispatched(payload: Mapping[str, Any], label: str, now: str) -> Asked | Ignored:
+    inputs, sender = payload.get("inputs"), payload.get("sender")
+    text = str((inputs.get("issue") if isinstance(inputs, dict) else "") or "").strip().lstrip("#")
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise BadEvent(f"workflow input `issue`: {text!r} is not the number of an issue; give a number such as 7")
+    login = str((sender.get("login") if isinstance(sender, dict) else "") or "")
+    is_bot = isinstance(sender, dict) and sender.get("type") == "Bot"
+    return Asked(issue=int(text), asked_by=login, is_bot=is_bot, label=label, at=now)
+
+
+def may_ask(asked: Asked, role: str, *, required: str, allowed_bots: Sequence[str]) -> Ignored | None:
+    """None when whoever asked may; a bot only when it is named, a person only with the role. Roles as GitHub has them now."""
+    if asked.is_bot or asked.asked_by.endswith("[bot]"):
+        return None if asked.asked_by in allowed_bots else Ignored(f"{asked.asked_by} is a bot that `allowed-bots` does not name")
+    if role in ROLES and ROLES.index(role) >= ROLES.index(required):
+        return None
+    return Ignored(f"{asked.asked_by} has the permission {role!r} on this repository; {required!r} is required")

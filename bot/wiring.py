@@ -1,0 +1,99 @@
+"""Puts the real parts behind the ports of one Run."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+
+from bot.claude.host import ClaudeSessions, Folders
+from bot.clock import Clock
+from bot.config import Config
+from bot.github.checks import Checks
+from bot.github.client import Client
+from bot.github.repository import GitHubRepository
+from bot.github.watch import Limits as CiLimits
+from bot.github.watch import Watch
+from bot.guard import Redactor
+from bot.journal import DiskJournal
+from bot.record import Record
+from bot.report.actions import Runner
+from bot.report.render import Limits
+from bot.report.reporter import GitHubReporter
+from bot.run import Ports
+from bot.trigger import Job
+from bot.workspace import GitWorkspace, Identity, Remote
+
+
+class Wiring:
+    """One job's connections and folders. As a context manager it takes the Run's checkout away; logs and Record stay."""
+
+    def __init__(self, job: Job, token: str, environ: Mapping[str, str], runner: Runner, clock: Clock) -> None:
+        """Nothing is asked of GitHub yet."""
+        self._job = job
+        self._token = token
+        self._environ = environ
+        self._runner = runner
+        self._clock = clock
+        self._client = Client(environ.get("GITHUB_API_URL", "") or "https://api.github.com", job.repository, token, clock)
+        self.github = GitHubRepository(self._client)
+        temp = environ.get("RUNNER_TEMP", "") or tempfile.gettempdir()
+        self._root = Path(temp) / "nightjar"
+        self._work = self._root / f"run-{job.run_id}-{job.run_attempt}"
+
+    def __enter__(self) -> Wiring:
+        """Itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close the connections and remove what only the Run needed."""
+        self._client.close()
+        shutil.rmtree(self._work, ignore_errors=True)
+
+    def ports(self, record: Record, config: Config) -> Ports:
+        """The ports of the Run that `record` begins."""
+        deadline = self._clock.deadline("run-timeout-minutes", config.run_timeout_minutes * 60)
+        redactor = Redactor(secret.reveal() for secret in config.secrets())
+
+        def progress(line: str) -> None:
+            self._runner.log(redactor.clean(f"{self._clock.today():%H:%M:%S} {line}"))
+
+        server = (self._environ.get("GITHUB_SERVER_URL", "") or "https://github.com").rstrip("/")
+        workspace = GitWorkspace(
+            self._work,
+            Remote(f"{server}/{self._job.repository}.git", self._token),
+            Identity(config.git_user_name, config.git_user_email, config.sign_off),
+            self._clock,
+            self._environ,
+        )
+        folders = Folders(
+            checkout=workspace.checkout,
+            logs=self._root / "logs",
+            handover=self._work / "handover",
+            claude_home=self._work / "claude",
+            install=self._root / "cli",
+        )
+        return Ports(
+            github=self.github,
+            ci=Watch(
+                Checks(self._client, own_run=self._job.run_id).observe,
+                self._clock,
+                CiLimits(config.ci_start_minutes, config.ci_timeout_minutes, deadline),
+                progress,
+            ),
+            workspace=workspace,
+            sessions=ClaudeSessions(config, folders, self._environ, self._clock, deadline, progress),
+            report=GitHubReporter(
+                self.github,
+                self._runner,
+                redactor,
+                Limits(
+                    config.max_repairs, config.max_cost_usd, config.run_timeout_minutes, config.session_timeout_minutes
+                ),
+                self._clock.today,
+            ),
+            journal=DiskJournal(self._root / "record.json"),
+            cancel=self._clock.cancel,
+        )

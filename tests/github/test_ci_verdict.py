@@ -1,0 +1,182 @@
+"""What CI's rows add up to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.github.checks import ACTIONS, CheckRow, CiObservation, WorkflowRun, judge, unjudged
+from bot.record import Check, CheckState, CiState
+
+HEAD = "1" * 40
+STATES = {
+    "": CheckState.RUNNING,
+    **dict.fromkeys(("success", "neutral", "skipped"), CheckState.PASSED),
+    **dict.fromkeys(("failure", "timed_out"), CheckState.FAILED),
+    **dict.fromkeys(("cancelled", "action_required", "stale", "startup_failure", "novel"), CheckState.NO_VERDICT),
+}
+"""Every word GitHub has for the end of a check, and one it has not yet."""
+
+
+def row(number: int, name: str, conclusion: str, suite: int = 0) -> CheckRow:
+    """A check run; conclusion "" while it runs."""
+    return CheckRow(number, suite, Check(name, ACTIONS if suite else "ext", "", STATES[conclusion], conclusion, ""))
+
+
+def run(suite: int, path: str, conclusion: str = "success", *, number: int | None = None) -> WorkflowRun:
+    """A workflow run; conclusion "" while it runs."""
+    status = "completed" if conclusion else "in_progress"
+    return WorkflowRun(suite if number is None else number, suite, f".github/workflows/{path}", path, status, conclusion, "")
+
+
+def state(*rows: CheckRow, runs: tuple[WorkflowRun, ...] = (), expects_ci: bool = True, over: bool = True) -> CiState:
+    """The verdict's state."""
+    return judge(CiObservation(HEAD, rows, runs), expects_ci=expects_ci, start_over=over).state
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "expected"),
+    [
+        ("success", CiState.GREEN),
+        ("neutral", CiState.GREEN),
+        ("skipped", CiState.GREEN),
+        ("failure", CiState.RED),
+        ("timed_out", CiState.RED),
+        ("cancelled", CiState.RED),
+        ("stale", CiState.RED),
+        ("startup_failure", CiState.RED),
+        ("novel", CiState.RED),
+        ("action_required", CiState.NEEDS_APPROVAL),
+        ("", CiState.PENDING),
+    ],
+)
+def test_conclusion_beside_a_success(conclusion: str, expected: CiState) -> None:
+    """Each word that GitHub has for the end of a check means what it says."""
+    assert state(row(1, "build", "success"), row(2, "test", conclusion)) is expected
+
+
+@pytest.mark.parametrize("conclusion", ["cancelled", "stale", "startup_failure", "novel"])
+def test_end_that_says_nothing_of_the_code_has_nothing_to_repair(conclusion: str) -> None:
+    """A cancelled check is not green, and not among the failed checks either; it is named with GitHub's word."""
+    verdict = judge(CiObservation(HEAD, (row(1, "test", conclusion),)), expects_ci=True, start_over=True)
+    assert verdict.state is CiState.RED
+    assert verdict.failed == ()
+    assert [(check.name, check.conclusion) for check in unjudged(verdict)] == [("test", conclusion)]
+
+
+def test_nothing_yet_is_unknown_until_the_start_window_is_over() -> None:
+    """Zero checks are neither a pass nor a failure, and afterwards it counts whether CI was expected."""
+    assert state(over=False) is CiState.PENDING
+    assert state(expects_ci=True) is CiState.NEVER_STARTED
+    assert state(expects_ci=False) is CiState.NONE_EXPECTED
+
+
+def test_only_skipped_checks_are_no_ci() -> None:
+    """All skipped or neutral: nothing checked the commit, which is not green."""
+    rows = (row(1, "a", "skipped"), row(2, "b", "neutral"))
+    assert state(*rows, over=False) is CiState.PENDING
+    assert state(*rows) is CiState.NONE_EXPECTED
+
+
+def test_same_name_twice() -> None:
+    """Of two runs of one workflow the newest row counts; a row of the same name in another workflow counts by itself."""
+    rows = (row(1, "test", "failure", 10), row(9, "test", "success", 11), row(5, "test", "failure", 12))
+    runs = (run(10, "ci.yml", "failure"), run(11, "ci.yml"), run(12, "nightly.yml", "failure"))
+    verdict = judge(CiObservation(HEAD, rows, runs), expects_ci=True, start_over=True)
+    assert verdict.state is CiState.RED
+    assert [check.workflow for check in verdict.failed] == [".github/workflows/nightly.yml"]
+    assert state(*rows[:2], runs=runs[:2]) is CiState.GREEN
+
+
+def test_newer_unfinished_twin_is_waited_for() -> None:
+    """A green row does not count while a newer one of the same name runs."""
+    rows = (row(1, "test", "success", 10), row(2, "test", "", 11))
+    assert state(*rows, runs=(run(10, "ci.yml"), run(11, "ci.yml", ""))) is CiState.PENDING
+
+
+def test_job_that_may_fail() -> None:
+    """A failed job of a workflow run that succeeded passes, and its check says so; the run has to have ended first."""
+    rows = (row(1, "lint", "success", 77), row(2, "nightly", "failure", 77))
+    verdict = judge(CiObservation(HEAD, rows, (run(77, "ci.yml"),)), expects_ci=True, start_over=True)
+    assert verdict.state is CiState.GREEN
+    nightly = next(check for check in verdict.checks if check.name == "nightly")
+    assert (nightly.state, nightly.conclusion) == (CheckState.PASSED, "failure")
+    assert "allowed to fail" in nightly.summary
+    assert state(*rows, runs=(run(77, "ci.yml", ""),)) is CiState.PENDING
+    assert state(*rows, runs=(run(77, "ci.yml", "failure"),)) is CiState.RED
+
+
+def test_job_that_has_not_registered_yet() -> None:
+    """All visible checks are green, but their workflow run goes on: more may come."""
+    assert state(row(1, "build", "success", 10), runs=(run(10, "ci.yml", ""),)) is CiState.PENDING
+
+
+def test_workflow_run_waiting_for_approval_has_no_check_run() -> None:
+    """A run that a person has to approve is found although it shows no check."""
+    verdict = judge(CiObservation(HEAD, (), (run(10, "ci.yml", "action_required"),)), expects_ci=True, start_over=False)
+    assert verdict.state is CiState.NEEDS_APPROVAL
+    assert [check.workflow for check in verdict.checks] == [".github/workflows/ci.yml"]
+
+
+def test_workflow_that_could_not_start_is_not_overlooked() -> None:
+    """A startup failure beside green checks is not green; a newer run of the same workflow takes its place."""
+    green = row(1, "build", "success", 10)
+    broken = run(11, "deploy.yml", "startup_failure")
+    assert state(green, runs=(run(10, "ci.yml"), broken)) is CiState.RED
+    newer = (run(10, "ci.yml"), broken, run(12, "deploy.yml"))
+    assert state(green, row(2, "deploy", "success", 12), runs=newer) is CiState.GREEN
+
+
+def test_failure_counts_before_approval() -> None:
+    """What has failed can be repaired, whoever has to approve the rest."""
+    assert state(row(1, "a", "failure"), row(2, "b", "action_required")) is CiState.RED
+
+
+def test_list_that_moved_while_it_was_read_is_no_verdict() -> None:
+    """Fewer rows than GitHub counts: read again, not green."""
+    observation = CiObservation(HEAD, (row(1, "a", "success"),), whole=False)
+    assert judge(observation, expects_ci=True, start_over=True).state is CiState.PENDING
+
+
+CONCLUSIONS = st.sampled_from(sorted(STATES))
+SUITES = st.integers(0, 3)
+ROWS = st.lists(
+    st.tuples(st.integers(1, 50), st.sampled_from("abc"), CONCLUSIONS, SUITES), unique_by=lambda values: values[0], max_size=8
+).map(lambda drawn: [row(*values) for values in drawn])
+RUNS = st.lists(
+    st.tuples(st.integers(1, 3), st.sampled_from(["ci.yml", "nightly.yml"]), CONCLUSIONS), unique_by=lambda values: values[0], max_size=3
+).map(lambda drawn: [run(*values) for values in drawn])
+
+
+@given(ROWS, RUNS, st.booleans(), st.booleans(), st.randoms(use_true_random=False))
+def test_order_of_rows_does_not_matter(rows: list[CheckRow], runs: list[WorkflowRun], expects: bool, over: bool, dice: object) -> None:
+    """GitHub may list checks and runs in any order: the whole verdict stays the same."""
+    shuffle = getattr(dice, "shuffle")  # noqa: B009 (hypothesis types its random as a private class)
+    first = judge(CiObservation(HEAD, tuple(rows), tuple(runs)), expects_ci=expects, start_over=over)
+    shuffle(rows)
+    shuffle(runs)
+    assert judge(CiObservation(HEAD, tuple(rows), tuple(runs)), expects_ci=expects, start_over=over) == first
+
+
+@given(ROWS, RUNS, st.booleans(), st.booleans())
+def test_unfinished_check_is_never_green(rows: list[CheckRow], runs: list[WorkflowRun], expects: bool, over: bool) -> None:
+    """Whatever else was listed, one more check or workflow run that goes on keeps the verdict open."""
+    observation = CiObservation(HEAD, tuple(rows), tuple(runs))
+    one_more_check = replace(observation, rows=(*observation.rows, row(99, "late", "")))
+    one_more_run = replace(observation, runs=(*observation.runs, run(9, "late.yml", "")))
+    for more in (one_more_check, one_more_run):
+        assert judge(more, expects_ci=expects, start_over=over).state is CiState.PENDING
+
+
+@given(ROWS, RUNS, st.booleans(), st.booleans())
+def test_green_needs_every_check_to_pass_and_one_to_say_something(
+    rows: list[CheckRow], runs: list[WorkflowRun], expects: bool, over: bool
+) -> None:
+    """Nothing that is not a pass gives green."""
+    verdict = judge(CiObservation(HEAD, tuple(rows), tuple(runs)), expects_ci=expects, start_over=over)
+    if verdict.state is CiState.GREEN:
+        assert all(check.state is CheckState.PASSED for check in verdict.checks)
+        assert any(check.conclusion not in ("skipped", "neutral") for check in verdict.checks)

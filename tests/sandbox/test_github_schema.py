@@ -1,0 +1,227 @@
+"""Every answer of the embedded GitHub against GitHub's own published schema, and every route against GitHub's own
+list of operations."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from ghapi.gh_spec import spec
+from githubkit_schemas.v2026_03_10 import models
+from pydantic import BaseModel, TypeAdapter
+
+from bot.sandbox.github import EmbeddedGitHub, SandboxRepository
+from bot.sandbox.github.server import ROUTES
+
+REPO = "/repos/acme/widget"
+
+
+class Model(BaseModel):
+    """A body that GitHub publishes only as part of an operation."""
+
+
+class CheckRuns(Model):
+    total_count: int
+    check_runs: list[models.CheckRun]
+
+
+class CheckSuites(Model):
+    total_count: int
+    check_suites: list[models.CheckSuite]
+
+
+class Runs(Model):
+    total_count: int
+    workflow_runs: list[models.WorkflowRun]
+
+
+class Jobs(Model):
+    total_count: int
+    jobs: list[models.Job]
+
+
+class Workflows(Model):
+    total_count: int
+    workflows: list[models.Workflow]
+
+
+# Request, body, and what GitHub says the answer is. {placeholders} are filled from the repository that the test makes.
+ANSWERS: tuple[tuple[str, object, Any], ...] = (
+    ("GET {repo}", None, models.FullRepository),
+    ("GET {repo}/collaborators/alice/permission", None, models.RepositoryCollaboratorPermission),
+    ("GET /users/alice", None, models.PublicUser),
+    ("GET /user", None, models.PublicUser),
+    ("GET {repo}/contents/README.md", None, models.ContentFile),
+    ("GET {repo}/contents/", None, list[models.ContentDirectoryItems]),
+    ("GET {repo}/branches/work", None, models.BranchWithProtection),
+    ("GET {repo}/branches/main", None, models.BranchWithProtection),
+    ("GET {repo}/compare/main...work", None, models.CommitComparison),
+    ("GET {repo}/commits", None, list[models.Commit]),
+    ("GET {repo}/commits/{sha}", None, models.Commit),
+    ("GET {repo}/git/ref/heads/work", None, models.GitRef),
+    ("GET {repo}/git/matching-refs/heads", None, list[models.GitRef]),
+    ("POST {repo}/git/refs", {"ref": "refs/heads/new", "sha": "{sha}"}, models.GitRef),
+    ("PATCH {repo}/git/refs/heads/new", {"sha": "{sha}"}, models.GitRef),
+    ("GET {repo}/issues", None, list[models.Issue]),
+    ("POST {repo}/issues", {"title": "T", "body": "B", "labels": ["bug"], "assignees": ["alice"]}, models.Issue),
+    ("GET {repo}/issues/1", None, models.Issue),
+    ("PATCH {repo}/issues/1", {"state": "closed"}, models.Issue),
+    ("GET {repo}/issues/1/labels", None, list[models.Label]),
+    ("POST {repo}/issues/1/labels", {"labels": ["one"]}, list[models.Label]),
+    ("PUT {repo}/issues/1/labels", ["one", "two"], list[models.Label]),
+    ("DELETE {repo}/issues/1/labels/two", None, list[models.Label]),
+    ("GET {repo}/labels", None, list[models.Label]),
+    ("POST {repo}/labels", {"name": "n", "color": "112233", "description": "d"}, models.Label),
+    ("GET {repo}/labels/n", None, models.Label),
+    ("GET {repo}/issues/1/comments", None, list[models.IssueComment]),
+    ("POST {repo}/issues/1/comments", {"body": "hello"}, models.IssueComment),
+    ("GET {repo}/issues/comments/{comment}", None, models.IssueComment),
+    ("PATCH {repo}/issues/comments/{comment}", {"body": "changed"}, models.IssueComment),
+    ("POST {repo}/issues/1/reactions", {"content": "eyes"}, models.Reaction),
+    ("GET {repo}/issues/1/reactions", None, list[models.Reaction]),
+    ("POST {repo}/issues/comments/{comment}/reactions", {"content": "+1"}, models.Reaction),
+    ("GET {repo}/issues/comments/{comment}/reactions", None, list[models.Reaction]),
+    ("POST {repo}/pulls", {"title": "T", "body": "B", "head": "work", "base": "main"}, models.PullRequest),
+    ("GET {repo}/pulls", None, list[models.PullRequestSimple]),
+    ("GET {repo}/pulls/{pull}", None, models.PullRequest),
+    ("PATCH {repo}/pulls/{pull}", {"title": "U"}, models.PullRequest),
+    ("GET {repo}/pulls/{pull}/files", None, list[models.DiffEntry]),
+    ("GET {repo}/pulls/{pull}/commits", None, list[models.Commit]),
+    ("GET {repo}/pulls/{pull}/reviews", None, list[models.PullRequestReview]),
+    ("POST {repo}/pulls/{pull}/requested_reviewers", {"reviewers": ["dana"]}, models.PullRequestSimple),
+    ("GET {repo}/issues/{pull}", None, models.Issue),
+    ("GET {repo}/commits/{sha}/check-runs", None, CheckRuns),
+    ("GET {repo}/commits/{sha}/check-suites", None, CheckSuites),
+    ("GET {repo}/check-runs/{check}", None, models.CheckRun),
+    ("GET {repo}/check-runs/{check}/annotations", None, list[models.CheckAnnotation]),
+    ("POST {repo}/statuses/{sha}", {"state": "success", "context": "lint"}, models.Status),
+    ("GET {repo}/commits/{sha}/status", None, models.CombinedCommitStatus),
+    ("GET {repo}/commits/{sha}/statuses", None, list[models.Status]),
+    ("GET {repo}/statuses/{sha}", None, list[models.Status]),
+    ("GET {repo}/actions/workflows", None, Workflows),
+    ("GET {repo}/actions/workflows/ci.yml", None, models.Workflow),
+    ("GET {repo}/actions/runs", None, Runs),
+    ("GET {repo}/actions/runs/{run}", None, models.WorkflowRun),
+    ("GET {repo}/actions/runs/{run}/jobs", None, Jobs),
+    ("GET {repo}/actions/runs/{run}/attempts/1/jobs", None, Jobs),
+    ("GET {repo}/actions/jobs/{check}", None, models.Job),
+    ("PUT {repo}/pulls/{pull}/merge", {"merge_method": "squash"}, models.PullRequestMergeResult),
+    ("GET {repo}/pulls/{pull}", None, models.PullRequest),
+    ("GET {repo}/issues/99", None, models.BasicError),
+    ("POST {repo}/labels", {"name": "n"}, models.ValidationError),
+)
+# These answer without a body (or, the logs, elsewhere).
+BODILESS = {
+    "DELETE /repos/{owner}/{repo}/git/refs/{ref}",
+    "DELETE /repos/{owner}/{repo}/issues/comments/{comment}",
+    "POST /repos/{owner}/{repo}/actions/workflows/{workflow}/dispatches",
+    "GET /repos/{owner}/{repo}/actions/jobs/{id}/logs",
+}
+
+
+# GitHub still answers at these older addresses, but documents them no more.
+UNDOCUMENTED = {("GET", "/repos/{owner}/{repo}/statuses/{ref}")}
+
+
+class Caller:
+    """Plain HTTP to the embedded GitHub with one token."""
+
+    def __init__(self, hub: EmbeddedGitHub, token: str) -> None:
+        self._connection = http.client.HTTPConnection(urlsplit(hub.api_url).netloc)
+        self._headers = {"Authorization": f"Bearer {token}"}
+
+    def __call__(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
+        """The status and the JSON of an answer."""
+        self._connection.request(method, path, None if body is None else json.dumps(body), self._headers)
+        answer = self._connection.getresponse()
+        text = answer.read()
+        return answer.status, json.loads(text) if text else None
+
+    def close(self) -> None:
+        """Hang up."""
+        self._connection.close()
+
+
+@pytest.fixture
+def call(hub: EmbeddedGitHub) -> Iterator[Caller]:
+    """Plain HTTP as somebody who may do everything."""
+    caller = Caller(hub, hub.issue_token("alice", "pat"))
+    yield caller
+    caller.close()
+
+
+def _unknown_keys(sent: Any, understood: Any, where: str = "") -> list[str]:
+    """Where `sent` has a key that the schema, as it read `sent`, lacks."""
+    if isinstance(sent, dict) and isinstance(understood, BaseModel):
+        names = {field.alias or name: name for name, field in type(understood).model_fields.items()}
+        if type(understood).model_config.get("extra") == "allow":
+            return []
+        missing = [f"{where}.{key}" for key in sent if key not in names]
+        known = [key for key in sent if key in names]
+        return missing + [
+            path
+            for key in known
+            for path in _unknown_keys(sent[key], getattr(understood, names[key]), f"{where}.{key}")
+        ]
+    if isinstance(sent, list) and isinstance(understood, list):
+        pairs = enumerate(zip(sent, understood, strict=True))
+        return [path for count, pair in pairs for path in _unknown_keys(*pair, f"{where}[{count}]")]
+    return []
+
+
+def _check(answer: Any, schema: Any) -> list[str]:
+    return _unknown_keys(answer, TypeAdapter(schema).validate_python(answer))
+
+
+def test_every_answer_is_what_github_publishes(hub: EmbeddedGitHub, repo: SandboxRepository, call: Caller) -> None:
+    """Each route's answer validates against GitHub's model for it and holds no key that the model lacks."""
+    number = repo.open_issue("Broken", "It is.", labels=["bug"])
+    repo.protect("main")
+    repo.set_permission("dana", "read")
+    sha = repo.commit("work", {"app.py": "one\n", "new.py": "new\n", "README.md": None}, "Change", author="alice")
+    comment = repo.comment(number, "hello", "dana")
+    check = repo.set_check_run(sha, "test", "failure", workflow="ci.yml", log="no\n")
+    names: dict[str, object] = {"repo": REPO, "sha": sha, "comment": comment, "check": check, "pull": 0, "run": 0}
+    names["run"] = call("GET", f"{REPO}/actions/runs")[1]["workflow_runs"][0]["id"]
+    covered = set()
+    for line, body, schema in ANSWERS:
+        method, path = line.split(" ", 1)
+        path = path.format(**names)
+        sent = json.loads(json.dumps(body).replace("{sha}", sha))
+        status, answer = call(method, path, sent)
+        if "pull" in line and method == "POST" and path.endswith("/pulls"):
+            names["pull"] = answer["number"]
+            repo.review(answer["number"], "dana", "COMMENTED", "Looks fine.")
+        refused = schema in (models.BasicError, models.ValidationError)
+        assert (status >= 400) == refused, (line, status, answer)
+        assert _check(answer, schema) == [], line
+        covered |= {
+            f"{route.method} {route.pattern}"
+            for route in ROUTES
+            if route.method == method and route.match(path) is not None
+        }
+    routes = {f"{route.method} {route.pattern}".replace("*}", "}") for route in ROUTES}
+    assert routes - {name.replace("*}", "}") for name in covered} == BODILESS
+
+
+def test_the_labelled_event_is_what_github_publishes(repo: SandboxRepository) -> None:
+    """The payload validates against GitHub's model of the `issues` webhook and holds no key that it lacks."""
+    number = repo.open_issue("Broken", "It is.", labels=["bug"])
+    assert _check(repo.label_issue(number, "nightjar", actor="alice"), models.WebhookIssuesLabeled) == []
+
+
+def test_every_route_is_one_of_githubs() -> None:
+    """Each method and path is an operation that GitHub documents."""
+
+    def shape(path: str) -> str:
+        return re.sub(r"\{\w+\*?\}", "{}", path)
+
+    operations: Any = spec["ops"]
+    known = {(operation["verb"].upper(), shape(operation["path"])) for operation in operations}
+    unknown = {(route.method, route.pattern) for route in ROUTES if (route.method, shape(route.pattern)) not in known}
+    assert unknown == UNDOCUMENTED

@@ -1,0 +1,150 @@
+"""The action, the workflows and the README say what the code says, and the linters have nothing against them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bot import bootstrap
+from bot.kinds import Choice
+from bot.settings import OUTPUTS, SETTINGS, action_inputs, settings_table
+
+ROOT = Path(__file__).parent.parent
+ACTION = ROOT / "action.yml"
+SHIPPED = ROOT / ".github/workflows/nightjar.yml"
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+README = ROOT / "README.md"
+
+
+def load(path: Path) -> dict[str, Any]:
+    """A YAML file as it is; `on` stays text."""
+    loaded: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), yaml.BaseLoader)
+    return loaded
+
+
+def test_inputs_are_the_settings() -> None:
+    """Every setting is an input of the action with its meaning and default, and there is no other."""
+    wanted = {name: {**about, "required": "false"} for name, about in action_inputs().items()}
+    assert load(ACTION)["inputs"] == wanted
+
+
+def test_inputs_reach_the_program_by_environment_alone() -> None:
+    """Each input becomes the variable that the program reads, and nothing is expanded into the script."""
+    (step,) = load(ACTION)["runs"]["steps"]
+    assert step["env"] == {setting.variable: f"${{{{ inputs.{setting.name} }}}}" for setting in SETTINGS.values()}
+    assert "${{" not in step["run"]
+
+
+def test_outputs_are_the_programs() -> None:
+    """Every output comes from the one step, and says what the code says."""
+    assert load(ACTION)["outputs"] == {
+        name: {"description": about, "value": f"${{{{ steps.nightjar.outputs.{name} }}}}"}
+        for name, about in OUTPUTS.items()
+    }
+
+
+def test_commands_of_the_action_are_those_that_the_bootstrap_starts() -> None:
+    """The setting `command` and the bootstrap, which cannot import it, allow the same words."""
+    kind = SETTINGS["command"].kind
+    assert isinstance(kind, Choice)
+    assert kind.words == bootstrap.COMMANDS
+
+
+@pytest.mark.skipif(not README.exists(), reason="there is no README.md yet")
+def test_readme_has_the_table_of_settings() -> None:
+    """The README's table is the one that the code prints."""
+    found = re.search(r"<!-- settings -->\n(.*?)\n<!-- /settings -->", README.read_text(encoding="utf-8"), re.DOTALL)
+    assert found is not None, "README.md has no <!-- settings --> … <!-- /settings -->"
+    assert found[1].strip() == settings_table()
+
+
+def test_shipped_workflow_asks_for_no_more_than_it_needs() -> None:
+    """The workflow's token can write code, issues and pull requests, read what CI says, and nothing else."""
+    workflow = load(SHIPPED)
+    (job,) = workflow["jobs"].values()
+    assert workflow["permissions"] == {}
+    assert job["permissions"] == {
+        **dict.fromkeys(("contents", "issues", "pull-requests"), "write"),
+        **dict.fromkeys(("checks", "statuses", "actions"), "read"),
+    }
+
+
+def test_shipped_workflow_runs_one_job_an_issue() -> None:
+    """Runs of one issue wait for each other on the job, behind its `if`, and none is cancelled."""
+    workflow = load(SHIPPED)
+    (job,) = workflow["jobs"].values()
+    assert "concurrency" not in workflow
+    assert job["concurrency"] == {
+        "group": "nightjar-issue-${{ github.event.issue.number || inputs.issue }}",
+        "cancel-in-progress": "false",
+    }
+    assert f"github.event.label.name == '{SETTINGS['label'].default}'" in job["if"]
+
+
+def test_shipped_workflow_outlives_the_run() -> None:
+    """The job's own limit leaves a Run at its limit time to say so, within what a hosted runner allows."""
+    (job,) = load(SHIPPED)["jobs"].values()
+    assert SETTINGS["run-timeout-minutes"].default_value + 10 <= int(job["timeout-minutes"]) <= 360
+
+
+def test_shipped_workflow_gives_only_known_inputs() -> None:
+    """The workflow that users copy sets inputs that the action has, the two keys among them."""
+    (job,) = load(SHIPPED)["jobs"].values()
+    (step,) = job["steps"]
+    assert {"github-token", "anthropic-api-key"} <= step["with"].keys() <= SETTINGS.keys()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("zizmor", "--offline", "--quiet", "--persona=pedantic", "."),
+        ("actionlint", *map(str, WORKFLOWS)),
+        ("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *map(str, WORKFLOWS)),
+        ("check-jsonschema", "--builtin-schema", "vendor.github-actions", str(ACTION)),
+    ],
+    ids=["zizmor", "actionlint", "workflow schema", "action schema"],
+)
+def test_linters_find_nothing(command: tuple[str, ...]) -> None:
+    """The workflows and the action are clean for the linters that a careful user would run."""
+    tool = Path(sys.executable).with_name(command[0])
+    done = subprocess.run([tool, *command[1:]], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+def test_locks_pin_with_hashes_and_name_no_registry(lock: str) -> None:
+    """Every package of a lock has an exact version and a hash, and no address stands in it."""
+    text = (ROOT / lock).read_text(encoding="utf-8")
+    entries = text.replace("\\\n", " ").splitlines()
+    assert entries
+    assert all(
+        re.match(r"[a-z0-9.-]+(\[[a-z0-9, -]+\])?==[^ ]+ .*--hash=sha256:[0-9a-f]{64}", entry) for entry in entries
+    )
+    assert "://" not in text
+
+
+def test_locks_hold_what_the_project_asks_for() -> None:
+    """Each dependency of `pyproject.toml` is in the lock that is made from it, and both locks agree."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    runtime, everything = (locked(ROOT / name) for name in ("requirements.lock", "requirements-dev.lock"))
+    extras = project["optional-dependencies"]
+    assert names(project["dependencies"]) <= runtime.keys()
+    assert names(extras["sandbox"] + extras["dev"]) - {"nightjar-bot"} <= everything.keys()
+    assert runtime.items() <= everything.items()
+
+
+def locked(path: Path) -> dict[str, str]:
+    """The versions in a lock, by package."""
+    return dict(re.findall(r"^([a-z0-9.-]+)(?:\[.*\])?==([^ ]+)", path.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def names(requirements: list[str]) -> set[str]:
+    """The packages that requirements name, spelled as locks spell them."""
+    return {re.split(r"[\[<>=~!; ]", requirement)[0].lower() for requirement in requirements}
