@@ -1,7 +1,8 @@
 """Every way a Run can end badly, in one catalogue: code, title, why it usually happens, what to change.
 
-The texts are written for the person who labelled the issue and reads them the next morning. What happened in *this* Run is never here: it is
-the reason of `RunFailed`, one sentence, a fact. A new Failure is a row in `_ROWS`; `docs/failures.md` is generated from it.
+The texts are written for the person who labelled the issue and reads them the next morning. What happened in *this*
+Run is never here: it is the reason of `RunFailed`, one sentence, a fact. A new Failure is a row in `_ROWS`;
+`docs/failures.md` is generated from it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ class RunFailed(Exception):
     """The Run ends here. Raised by any step; `code` must be in the catalogue."""
 
     def __init__(self, code: str, reason: str, evidence: str = "") -> None:
-        """`reason`: one sentence, a fact of this very Run. `evidence`: a tail of raw output. Raises `ValueError` for an unknown code."""
+        """`reason`: one sentence, a fact of this very Run.
+
+        `evidence`: a tail of raw output. Raises `ValueError` for an unknown code.
+        """
         self.failure = failure(code)
         self.code = code
         self.reason = reason
@@ -97,8 +101,7 @@ _ROWS = (
         ),
         remedy=(
             "Ask somebody with that role to put the label on. To admit people with the triage role, lower the "
-            "bar:\n\n"
-            + _setting("required-permission: triage")
+            "bar:\n\n" + _setting("required-permission: triage")
         ),
         retryable=False,
     ),
@@ -126,8 +129,7 @@ _ROWS = (
         ),
         remedy=(
             "If the log shows a network error, put the label on again. Otherwise install the CLI in an earlier "
-            "step and name it:\n\n"
-            + _setting("claude-path: /usr/local/bin/claude")
+            "step and name it:\n\n" + _setting("claude-path: /usr/local/bin/claude")
         ),
         retryable=True,
     ),
@@ -140,8 +142,7 @@ _ROWS = (
         ),
         remedy=(
             "Renew the secret in the repository's settings (Secrets and variables, Actions), and pass one of the "
-            "two:\n\n"
-            + _KEYS
+            "two:\n\n" + _KEYS
         ),
         retryable=False,
     ),
@@ -184,8 +185,7 @@ _ROWS = (
         ),
         remedy=(
             "Put the label on again once the limit has been reset. For work that must not wait, use an API "
-            "key:\n\n"
-            + _KEYS
+            "key:\n\n" + _KEYS
         ),
         retryable=True,
     ),
@@ -282,8 +282,7 @@ _ROWS = (
         ),
         remedy=(
             "Say in `instructions` that the command is to be run in the foreground, or give background work more "
-            "time:\n\n"
-            + _setting("background-wait-minutes: 45")
+            "time:\n\n" + _setting("background-wait-minutes: 45")
         ),
         retryable=True,
     ),
@@ -296,8 +295,7 @@ _ROWS = (
         ),
         remedy=(
             "Put the label on again. If it happens twice, switch background work off, so that every command runs "
-            "in the foreground:\n\n"
-            + _setting("background: false")
+            "in the foreground:\n\n" + _setting("background: false")
         ),
         retryable=True,
     ),
@@ -314,10 +312,7 @@ _ROWS = (
     Failure(
         code="session_runaway",
         title="the Session was woken far too often",
-        why=(
-            "A background task that prints again and again opened turn after turn, and none of them ended the "
-            "work."
-        ),
+        why=("A background task that prints again and again opened turn after turn, and none of them ended the work."),
         remedy="Say in `instructions` that output is to be written to a file and not to be watched line by line.",
         retryable=True,
     ),
@@ -354,8 +349,7 @@ _ROWS = (
         ),
         remedy=(
             "Read GitHub's own words in the evidence. Exempt Nightjar's branches (`nightjar/**`) from the rule, "
-            "or give the job what it needs:\n\n"
-            + _PERMISSIONS
+            "or give the job what it needs:\n\n" + _PERMISSIONS
         ),
         retryable=False,
     ),
@@ -368,8 +362,7 @@ _ROWS = (
         ),
         remedy=(
             "Make that part of the change by hand, or use a token with the permission *Workflows: read and "
-            "write*:\n\n"
-            + _OTHER_TOKEN
+            "write*:\n\n" + _OTHER_TOKEN
         ),
         retryable=False,
     ),
@@ -382,8 +375,7 @@ _ROWS = (
         ),
         remedy=(
             "In Settings, Actions, General, tick *Allow GitHub Actions to create and approve pull requests* (the "
-            "organisation's setting comes first), or use another token:\n\n"
-            + _OTHER_TOKEN
+            "organisation's setting comes first), or use another token:\n\n" + _OTHER_TOKEN
         ),
         retryable=False,
     ),
@@ -405,8 +397,7 @@ _ROWS = (
             "overwrites somebody else's commits."
         ),
         remedy=(
-            "Nothing, if that was meant. To let Nightjar continue from the branch as it is now, put the label on "
-            "again."
+            "Nothing, if that was meant. To let Nightjar continue from the branch as it is now, put the label on again."
         ),
         retryable=True,
     ),
@@ -446,8 +437,7 @@ _ROWS = (
         ),
         remedy=(
             "Start CI by pushing an empty commit to the branch, or by closing and reopening the pull request. To "
-            "have it start by itself, give Nightjar a token of its own:\n\n"
-            + _OTHER_TOKEN
+            "have it start by itself, give Nightjar a token of its own:\n\n" + _OTHER_TOKEN
         ),
         retryable=False,
     ),
@@ -460,8 +450,7 @@ _ROWS = (
         ),
         remedy=(
             "Approve the waiting runs on the pull request. To have them start by themselves, give Nightjar a "
-            "token of its own:\n\n"
-            + _OTHER_TOKEN
+            "token of its own:\n\n" + _OTHER_TOKEN
         ),
         retryable=True,
     ),
@@ -474,8 +463,7 @@ _ROWS = (
         ),
         remedy=(
             "Look at the checks on the pull request; they may be green by now. If CI is always this slow, wait "
-            "longer:\n\n"
-            + _setting("ci-timeout-minutes: 240")
+            "longer:\n\n" + _setting("ci-timeout-minutes: 240")
         ),
         retryable=True,
     ),
@@ -534,8 +522,7 @@ _ROWS = (
         code="token_expired",
         title="the GitHub token stopped being accepted",
         why=(
-            "An App's token lives for one hour and a job's token as long as its job; others can be revoked at any "
-            "time."
+            "An App's token lives for one hour and a job's token as long as its job; others can be revoked at any time."
         ),
         remedy=(
             "For Runs of more than an hour, give Nightjar the App's key, so that it can renew the token:\n\n"
@@ -547,10 +534,7 @@ _ROWS = (
         code="github_denied",
         title="GitHub refused a request",
         why="The token lacks a permission for what the reason names.",
-        remedy=(
-            "Give the job what it needs:\n\n"
-            + _PERMISSIONS
-        ),
+        remedy=("Give the job what it needs:\n\n" + _PERMISSIONS),
         retryable=False,
     ),
     Failure(

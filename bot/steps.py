@@ -43,8 +43,10 @@ def next_step(record: Record) -> Step:
 def dead_end(record: Record) -> FailureEntry | None:
     """Why the Run can go no further, if it cannot: what CI said of the very commit that was pushed, or a cap that is used up."""
     ci = record.ci
-    if ci is None or ci.head != record.pushed or ci.state in (CiState.GREEN, CiState.NONE_EXPECTED):
+    if ci is None or ci.state in (CiState.GREEN, CiState.NONE_EXPECTED):
         return None
+    if not ci.head == record.pushed == record.head:
+        return None  # what CI said is no longer about the newest commit
     red = ", ".join(f"`{check.name}`" for check in ci.failed)
     last = record.repairs[-1] if record.repairs else None
     if ci.state is CiState.RED and last is not None and last.after == last.before == ci.head:

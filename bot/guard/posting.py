@@ -1,8 +1,9 @@
 """Text from strangers made safe to post.
 
-Everything an issue, a check, a log or a Session says is a stranger's text. Posted by Nightjar it must notify nobody, close nothing, load
-nothing, hide nothing, and never look like one of Nightjar's own markers or a command to the runner. Where two characters together would act,
-U+200B goes between them: invisible, harmless in prose and in code, and none of GitHub's matchers looks through it.
+Everything an issue, a check, a log or a Session says is a stranger's text. Posted by Nightjar it must notify nobody,
+close nothing, load nothing, hide nothing, and never look like one of Nightjar's own markers or a command to the
+runner. Where two characters together would act, U+200B goes between them: invisible, harmless in prose and in code,
+and none of GitHub's matchers looks through it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ _CLOSING = re.compile(
     r"|(?P<repository>[\w.-]+/[\w.-]+)\#(?P<there>\d+)|(?:\#|GH-)(?P<here>\d+))",
     re.IGNORECASE,
 )
-"""A closing keyword before a reference, whatever markup stands between. Possessive, so that a mile of blanks costs no time."""
+"""A closing keyword before a reference, whatever markup stands between.
+
+Possessive, so that a mile of blanks costs no time.
+"""
 _ENTITY = re.compile(r"&(?=(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)[#A-Za-z0-9]+;")
 _ACTING = re.compile(r"[A-Za-z0-9@#/<:.!\[\]()_-]")
 """What an entity may stand for and act as: GitHub looks for mentions and references in the rendered text."""
@@ -31,7 +35,9 @@ _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _FENCE = re.compile(r"(?P<lead>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(?P<fence>`{3,}(?=[^`]*$)|~{3,})")
 _MARKER = re.compile(r"<(?=!--\s*nightjar)", re.IGNORECASE)
-_SKIP = re.compile(r"\[(\s*(?:skip[\s_-]+(?:ci|actions|checks)|(?:ci|actions)[\s_-]+skip|no[\s_-]+ci)\s*)\]", re.IGNORECASE)
+_SKIP = re.compile(
+    r"\[(\s*(?:skip[\s_-]+(?:ci|actions|checks)|(?:ci|actions)[\s_-]+skip|no[\s_-]+ci)\s*)\]", re.IGNORECASE
+)
 _SKIP_TRAILER = re.compile(r"^[ \t]*skip-checks[ \t]*:.*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
 
 
@@ -42,7 +48,10 @@ def plain_lines(text: str) -> str:
 
 
 def shorten(text: str, limit: int, where: Literal["middle", "end", "start"] = "middle") -> str:
-    """At most `limit` characters. What is left out goes from the middle (with a note), the end (with `…`) or the start (with a note)."""
+    """At most `limit` characters.
+
+    What is left out goes from the middle (with a note), the end (with `…`) or the start (with a note).
+    """
     if len(text) <= limit:
         return text
     if limit <= 0:
@@ -72,7 +81,10 @@ def inert(text: str, limit: int) -> str:
 
 
 def inert_line(text: str, limit: int) -> str:
-    """`inert` for one line within a sentence or a list: white space collapsed, no block syntax. At most `limit` characters. Idempotent."""
+    """`inert` for one line within a sentence or a list: white space collapsed, no block syntax.
+
+    At most `limit` characters. Idempotent.
+    """
     line = " ".join(plain_lines(text).split())
     budget = limit
     while len(out := _unblocked(_broken(shorten(line, budget, "end")))) > limit:
@@ -171,7 +183,9 @@ def _broken(text: str) -> str:
     text = re.sub(r"<(?=[A-Za-z/!?])", "<" + BREAK, text)
     text = re.sub(r"!(?=\[)", "!" + BREAK, text)
     text = re.sub(r"@(?=[A-Za-z0-9])", "@" + BREAK, text)
-    text = _ENTITY.sub(lambda match: match[0] if _decoded_if_acting(match) == match[0] else "&" + BREAK + match[0][1:], text)
+    text = _ENTITY.sub(
+        lambda match: match[0] if _decoded_if_acting(match) == match[0] else "&" + BREAK + match[0][1:], text
+    )
     return _CLOSING.sub(lambda match: match[0][0] + BREAK + match[0][1:], text)
 
 

@@ -1,8 +1,8 @@
 """Text from strangers made safe to read: what a person sees on the page, and nothing that only a machine would.
 
-One normaliser for every path into a prompt. Characters without a shape, HTML comments, attributes, image texts, link titles and unused
-definitions are taken out and entities decoded, again and again until nothing changes. Where it is uncertain whether GitHub shows something, it
-goes. Code that GitHub certainly shows as code keeps its text.
+One normaliser for every path into a prompt. Characters without a shape, HTML comments, attributes, image texts, link
+titles and unused definitions are taken out and entities decoded, again and again until nothing changes. Where it is
+uncertain whether GitHub shows something, it goes. Code that GitHub certainly shows as code keeps its text.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ _SHAPELESS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u
 
 
 def visible(text: str) -> str:
-    """What a person sees of `text` on GitHub. Idempotent: nothing hidden can be put together by taking something else out."""
+    """What a person sees of `text` on GitHub.
+
+    Idempotent: nothing hidden can be put together by taking something else out.
+    """
     for _ in range(_ROUNDS):
         seen = _round(text)
         if seen == text:
@@ -67,7 +70,10 @@ def _round(text: str) -> str:
 
 
 def _without_hidden(prose: str, opening: str, endings: tuple[str, ...]) -> str:
-    """Without `opening` … ending. One that never ends hides the rest when it starts a line or follows a tag; within a sentence it shows."""
+    """Without `opening` … ending.
+
+    One that never ends hides the rest when it starts a line or follows a tag; within a sentence it shows.
+    """
     kept: list[str] = []
     at = 0
     while (start := prose.find(opening, at)) >= 0:
@@ -105,9 +111,13 @@ def _without_unused(prose: str) -> str:
 def _with_shape(text: str) -> str:
     """Only characters that show: joiners stay within emoji and between letters that join, one variation selector behind a symbol."""
     text = "".join(char for char in text.replace("\u2028", "\n").replace("\u2029", "\n") if _shows(char))
-    text = "".join(char for at, char in enumerate(text) if char not in _VARIATIONS or (at > 0 and _symbol(text[at - 1])))
+    text = "".join(
+        char for at, char in enumerate(text) if char not in _VARIATIONS or (at > 0 and _symbol(text[at - 1]))
+    )
     return "".join(
-        char for at, char in enumerate(text) if char not in _JOINERS or (0 < at < len(text) - 1 and _joins(text[at - 1]) and _joins(text[at + 1]))
+        char
+        for at, char in enumerate(text)
+        if char not in _JOINERS or (0 < at < len(text) - 1 and _joins(text[at - 1]) and _joins(text[at + 1]))
     )
 
 

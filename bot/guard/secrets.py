@@ -27,10 +27,15 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str]) -> None:
         """`secrets`: the values themselves; blank and very short ones are ignored, a long one of several lines counts line by line too."""
-        known = {part for secret in secrets for part in (secret.strip(), *_long_lines(secret)) if len(part) >= _SHORTEST}
+        known = {
+            part for secret in secrets for part in (secret.strip(), *_long_lines(secret)) if len(part) >= _SHORTEST
+        }
         written = {form for value in known for form in _forms(value)}
         split = rf"[\s{ZERO_WIDTH}]*"
-        values = [split.join(re.escape(char) for char in form) for form in sorted(written, key=lambda form: (-len(form), form))]
+        values = [
+            split.join(re.escape(char) for char in form)
+            for form in sorted(written, key=lambda form: (-len(form), form))
+        ]
         self._pattern = re.compile("|".join([*values, *_PATTERNS]))
 
     def clean(self, text: str) -> str:

@@ -1,7 +1,8 @@
 """Which parts of a Markdown text GitHub certainly shows as code.
 
-Hidden text must not pass for code, so every doubt counts against it: a fence in a place where its end cannot be told, or inside HTML, makes
-the rest of the text prose. Code spans count on one line only, and not behind anything that could be a tag.
+Hidden text must not pass for code, so every doubt counts against it: a fence in a place where its end cannot be told,
+or inside HTML, makes the rest of the text prose. Code spans count on one line only, and not behind anything that
+could be a tag.
 """
 
 from __future__ import annotations

@@ -63,7 +63,11 @@ class Runner:
         raw = f"{markdown.rstrip()}\n".encode()
         room = SUMMARY_BYTES - used
         if len(raw) > room:
-            raw = raw[: max(0, room - len(_CUT.encode()))].decode(errors="ignore").encode() + _CUT.encode() if room > len(_CUT.encode()) else b""
+            raw = (
+                raw[: max(0, room - len(_CUT.encode()))].decode(errors="ignore").encode() + _CUT.encode()
+                if room > len(_CUT.encode())
+                else b""
+            )
         self._append(path, raw.decode(), "step summary")
 
     def annotate(self, level: Literal["error", "warning", "notice"], title: str, message: str) -> None:

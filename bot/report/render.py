@@ -1,7 +1,8 @@
 """From a Record to Markdown: pure functions over the templates beside this module.
 
-Whatever a stranger wrote passes `bot.guard` on its way into a template (`words.name`, `words.line`, `inert`, `fenced`). A body has at most
-`BODY_LIMIT` characters after markup; what has to give way first is the evidence, and never the reason.
+Whatever a stranger wrote passes `bot.guard` on its way into a template (`words.name`, `words.line`, `inert`,
+`fenced`). A body has at most `BODY_LIMIT` characters after markup; what has to give way first is the evidence, and
+never the reason.
 """
 
 from __future__ import annotations
@@ -74,7 +75,10 @@ def checklist(record: Record, limits: Limits) -> tuple[Step, ...]:
         Step(record.claimed, "Claim the issue"),
         Step(bool(record.head), f"Prepare the workspace on {words.name(record.base)}"),
         Step(record.implemented, "Implement"),
-        Step(bool(record.pushed), f"Push {words.branch(record)}" + (f" at {words.commit(record.pushed)}" if record.pushed else "")),
+        Step(
+            bool(record.pushed),
+            f"Push {words.branch(record)}" + (f" at {words.commit(record.pushed)}" if record.pushed else ""),
+        ),
         Step(record.pull_request is not None, f"Open the pull request {words.pull_request(record)}".rstrip()),
         Step(passed, f"Watch CI. {words.ci(ci)}" if ci else "Watch CI"),
         Step(passed, f"Repair what is red: {len(record.repairs)} of at most {limits.max_repairs}"),
@@ -91,7 +95,9 @@ def repair_comment(record: Record, repair: RepairEntry) -> str:
     """The comment on the pull request about one Repair."""
     summary = inert(repair.summary.strip(), _NOTE_LIMIT)
     quoted = "\n".join(f"> {line}".rstrip() for line in summary.split("\n")) if summary else ""
-    return _render("repair", record=record, repair=repair, quoted=quoted, marker=marker(f"repair-{repair.number}", record))
+    return _render(
+        "repair", record=record, repair=repair, quoted=quoted, marker=marker(f"repair-{repair.number}", record)
+    )
 
 
 def pull_request_title(record: Record) -> str:
@@ -129,7 +135,14 @@ def _ending(record: Record, evidence: str, *, mention: bool) -> str:
     who = words.mention(record.trigger.requested_by) if mention else ""
     known = failure(record.failure.code) if record.failure else None
     template = "ready" if good else "stopped"
-    return _render(template, record=record, who=who, failure=known, evidence=evidence, marker=marker("ending", record) if mention else "")
+    return _render(
+        template,
+        record=record,
+        who=who,
+        failure=known,
+        evidence=evidence,
+        marker=marker("ending", record) if mention else "",
+    )
 
 
 def _with_evidence(render: Callable[[str], str], record: Record, limit: int) -> str:

@@ -1,7 +1,7 @@
 """Tells people how a Run goes: the Tracking comment, the comments on the pull request, the ending, and the job's own page.
 
-Nothing leaves without passing the `Redactor`, and a comment that GitHub refuses never costs the Run: what it would have said is in the job log
-and the step summary all the same.
+Nothing leaves without passing the `Redactor`, and a comment that GitHub refuses never costs the Run: what it would
+have said is in the job log and the step summary all the same.
 """
 
 from __future__ import annotations
@@ -84,7 +84,9 @@ class GitHubReporter:
                 return record
             comment = self._github.comment(record.pull_request.number, body)
         except RunFailed as refused:
-            return record.noted(self._complain(f"The comment about Repair {repair.number} could not be written", refused))
+            return record.noted(
+                self._complain(f"The comment about Repair {repair.number} could not be written", refused)
+            )
         return replace(record, repairs=(*record.repairs[:-1], replace(repair, comment=comment)))
 
     def ended(self, record: Record) -> Record:
@@ -136,7 +138,9 @@ class GitHubReporter:
             case Outcome.CANCELLED:
                 self._runner.annotate("warning", "Nightjar: cancelled", self._clean(words.reason(record)))
             case Outcome.FAILED:
-                self._runner.annotate("error", f"Nightjar stopped: {words.title(record)}", self._clean(words.reason(record)))
+                self._runner.annotate(
+                    "error", f"Nightjar stopped: {words.title(record)}", self._clean(words.reason(record))
+                )
 
     def _complain(self, what: str, refused: RunFailed) -> str:
         """Into the job log, and back as a note."""

@@ -181,7 +181,12 @@ def changed(repair: RepairEntry) -> str:
 def totals(record: Record) -> str:
     """Sessions, Repairs, Resumes and cost in one line."""
     sessions = sum(1 for entry in record.sessions if not entry.name.endswith("-resume"))
-    parts = [count(sessions, "Session"), count(len(record.repairs), "Repair"), count(record.resumes, "Resume"), money(record.cost_usd)]
+    parts = [
+        count(sessions, "Session"),
+        count(len(record.repairs), "Repair"),
+        count(record.resumes, "Resume"),
+        money(record.cost_usd),
+    ]
     whole = ", ".join(parts)
     return whole[:1].upper() + whole[1:]
 
@@ -212,11 +217,17 @@ def ci_words(state: CiState) -> str:
 def kept(record: Record) -> str:
     """Where the work is now."""
     if not record.pushed:
-        unpushed = f" The commit {commit(record.head)} did not reach GitHub." if record.implemented and record.head else ""
+        unpushed = (
+            f" The commit {commit(record.head)} did not reach GitHub." if record.implemented and record.head else ""
+        )
         return f"Nothing was pushed.{unpushed}"
     text = f"The branch {branch(record)} at {commit(record.pushed)}"
     found = record.pull_request
     if found:
         text += f", and the pull request {pull_request(record)}{', a draft' if found.draft else ''}"
-    behind = f" The newer commit {commit(record.head)} did not reach GitHub." if record.head and record.head != record.pushed else ""
+    behind = (
+        f" The newer commit {commit(record.head)} did not reach GitHub."
+        if record.head and record.head != record.pushed
+        else ""
+    )
     return f"{text}.{behind}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -176,3 +177,37 @@ def test_another_prefix(tmp_path: Path) -> None:
             pull = client.get_repo("acme/widget").create_pull(title="T", head="work", base="main", draft=True)
             pull.mark_ready_for_review()
         assert not repo.pull_requests()[0].draft
+
+
+@pytest.mark.parametrize(
+    ("body", "refusal"),
+    [
+        (b"{", (400, "Problems parsing JSON")),
+        (b"7", (400, "Body should be a JSON object")),
+        (b'{"title": 7}', (422, "Invalid request.\n\nFor 'properties/title', 7 is not a string.")),
+        (b"{}", (422, 'Invalid request.\n\n"title" wasn\'t supplied.')),
+    ],
+)
+def test_a_bad_body_is_answered(
+    hub: EmbeddedGitHub, repo: SandboxRepository, token: str, body: bytes, refusal: tuple[int, str]
+) -> None:
+    """What is no JSON is a 400, a field of a wrong type a 422 that names it, and the connection stays good."""
+    connection = http.client.HTTPConnection(urlsplit(hub.api_url).netloc)
+    for _ in range(2):
+        connection.request("POST", "/repos/acme/widget/issues", body, {"Authorization": f"token {token}"})
+        answer = connection.getresponse()
+        assert (answer.status, json.loads(answer.read())["message"]) == refusal
+    connection.close()
+
+
+@pytest.mark.parametrize("name", ["nightjar:working", "needs work", "kind/bug", "größer"])
+def test_a_name_may_hold_any_character(repo: SandboxRepository, remote: Repository, name: str) -> None:
+    """Labels and files whose names need quoting in an address are found by it, and removed."""
+    number = repo.open_issue("Broken", labels=[name])
+    remote.get_label(name)
+    remote.get_issue(number).remove_from_labels(name)
+    assert repo.labels(number) == ()
+    repo.commit("main", {f"{name}.txt": "found"}, "Add")
+    file = remote.get_contents(f"{name}.txt")
+    assert not isinstance(file, list)
+    assert (file.decoded_content, file.path) == (b"found", f"{name}.txt")

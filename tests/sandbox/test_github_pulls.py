@@ -3,6 +3,8 @@ merged."""
 
 from __future__ import annotations
 
+import threading
+
 import github
 import pytest
 from github.PullRequest import PullRequest
@@ -194,3 +196,51 @@ def test_a_pull_request_comes_to_a_good_end_when_its_branch_goes(
     with pytest.raises(github.GithubException) as refused:
         pull.edit(state="open")
     assert refused.value.status == 422
+
+
+def test_the_timelines_tell_the_story(hub: EmbeddedGitHub, repo: SandboxRepository, remote: Repository) -> None:
+    """What happened to an issue and its pull request, by whom and in which order, can be read from the two
+    timelines."""
+    number = repo.open_issue("Broken", "It is.", author="dana")
+    repo.label_issue(number, "nightjar", actor="alice")
+    issue = remote.get_issue(number)
+    issue.create_comment("Working on it")
+    sha = repo.commit("work", {"app.py": "fixed\n"}, "Fix it", author="alice")
+    pull = remote.create_pull(title="Fix", body=f"Closes #{number}", head="work", base="main", draft=True)
+    repo.set_check_run(sha, "test", "success", workflow="ci.yml")
+    pull.mark_ready_for_review()
+    pull.create_review_request(reviewers=["alice"])
+    repo.review(pull.number, "alice")
+    pull.merge()
+    assert [(event.actor, event.kind, event.text) for event in repo.timeline(number)] == [
+        ("dana", "opened", "Broken\n\nIt is."),
+        ("alice", "labelled", "nightjar"),
+        ("nightjar[bot]", "commented", "Working on it"),
+        ("nightjar[bot]", "linked", "pull request #2: Fix"),
+        ("nightjar[bot]", "closed", "completed"),
+    ]
+    merge = repo.refs()["refs/heads/main"]
+    assert [(event.actor, event.kind, event.text) for event in repo.timeline(pull.number)] == [
+        ("alice", "pushed", f"work\n{sha[:7]} Fix it"),
+        ("nightjar[bot]", "opened", "Fix (work into main, draft)\n\nCloses #1"),
+        ("github-actions[bot]", "check", "ci / test: success"),
+        ("nightjar[bot]", "ready", ""),
+        ("nightjar[bot]", "review requested", "alice"),
+        ("alice", "reviewed", "APPROVED"),
+        ("nightjar[bot]", "merged", f"as {merge[:7]} into main"),
+        ("nightjar[bot]", "closed", "completed"),
+    ]
+    times = [event.at for event in repo.timeline(pull.number)]
+    assert times == sorted(times)
+
+
+def test_a_story_can_wait_for_what_is_to_be_seen(
+    hub: EmbeddedGitHub, repo: SandboxRepository, remote: Repository
+) -> None:
+    """Waiting ends when another client brings about what is waited for, and gives up at its limit."""
+    number = repo.open_issue("Broken")
+    worker = threading.Thread(target=lambda: remote.get_issue(number).add_to_labels("nightjar:ready"))
+    worker.start()
+    assert hub.wait_until(lambda: repo.labels(number) == ("nightjar:ready",), timeout=30)
+    worker.join()
+    assert not hub.wait_until(lambda: repo.labels(number) == (), timeout=0.01)

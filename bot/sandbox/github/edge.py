@@ -44,7 +44,7 @@ class _Handler(BaseHTTPRequestHandler):
         """One request of a connection; a client that went away ends it quietly."""
         try:
             super().handle_one_request()
-        except (ConnectionError, TimeoutError, ValueError):
+        except (ConnectionError, TimeoutError):
             self.close_connection = True
 
     def handle_expect_100(self) -> bool:
@@ -55,7 +55,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
-        reply = self.server.answer(Request(self.command, self.path, headers, self._read_body(headers)))
+        try:
+            body = self._read_body(headers)
+        except (ValueError, zlib.error):
+            self.close_connection = True
+            self.send_error(400)
+            return
+        reply = self.server.answer(Request(self.command, self.path, headers, body))
         payload = reply.payload()
         self.send_response(reply.status)
         for name, value in reply.headers.items():

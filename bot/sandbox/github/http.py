@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 
 from bot.sandbox.github.state import Token
 from bot.sandbox.github.views import Site
@@ -150,9 +150,9 @@ class Route:
     level: str = "read"
 
     def match(self, path: str) -> Mapping[str, str] | None:
-        """The names in the path, or None when it is another path."""
+        """The names in a path (still quoted there, as a name may hold a slash), or None when it is another path."""
         found = _compiled(self.pattern).fullmatch(path)
-        return found.groupdict() if found else None
+        return {name: unquote(value) for name, value in found.groupdict().items()} if found else None
 
 
 _PATTERNS: dict[str, re.Pattern[str]] = {}

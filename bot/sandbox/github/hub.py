@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 
@@ -78,6 +78,12 @@ class EmbeddedGitHub:
         """A token for `login`; without `permissions` it may do all that a Run needs."""
         with self._world.lock:
             return self._world.issue_token(login, kind, permissions).secret
+
+    def wait_until(self, seen: Callable[[], bool], timeout: float) -> bool:
+        """Wait up to `timeout` real seconds until `seen()`, which is asked whenever something was recorded or
+        answered; its last answer."""
+        with self._world.changed:
+            return self._world.changed.wait_for(seen, timeout)
 
     def idle(self, timeout: float) -> bool:
         """Wait up to `timeout` real seconds until no CI runs; whether that came."""

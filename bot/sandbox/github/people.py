@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from bot.sandbox.github import checks, issues, pulls, pushes, views
+from bot.sandbox.github import checks, issues, pulls, pushes, views_issues
 from bot.sandbox.github.gitdata import ZERO, Signature
 from bot.sandbox.github.state import CheckRun, Comment, Issue, Protection, Role, TimelineEvent, WorkflowRun
 from bot.sandbox.github.views import Site
@@ -76,7 +76,7 @@ class SandboxRepository:
         with self._lock:
             repository, site = self._repository, self._site
             issue = issues.add_labels(repository, actor, number, [label])
-            return views.labelled_event(site, repository, issue, label, actor)
+            return views_issues.labelled_event(site, repository, issue, label, actor)
 
     def unlabel_issue(self, number: int, label: str, actor: str) -> None:
         """Take a label off."""
@@ -160,8 +160,8 @@ class SandboxRepository:
         for run in repository.runs.values():
             if (run.sha, run.path) == (sha, path):
                 return run
-        heads = [ref.removeprefix(pushes.HEADS) for ref, tip in repository.git.refs().items() if tip == sha]
-        branch = (heads or [""])[-1]
+        heads = [ref for ref, tip in repository.git.refs().items() if tip == sha and ref.startswith(pushes.HEADS)]
+        branch = (heads or [""])[-1].removeprefix(pushes.HEADS)
         name = workflow.rsplit(".", 1)[0]
         return checks.start_run(repository, checks.RunPlan(path, name, "push", branch, sha, repository.owner))
 

@@ -226,7 +226,7 @@ def merge(repository: Repository, actor: Actor, number: int, order: MergeOrder) 
 
 def mark_merged(repository: Repository, actor: str, pull: PullRequest, new: str) -> None:
     """Note that the base now contains the pull request, and close what it closes."""
-    _save(repository, replace(pull, merged_at=repository.world.now(), merged_by=actor, merge_sha=new))
+    _save(repository, replace(pull, merged_at=repository.world.now(), merged_by=actor, merge_sha=new, mergeable=None))
     repository.record(actor, "merged", f"as {new[:7]} into {pull.base}", pull.number)
     issues.set_state(repository, actor, pull.number, "closed")
     if pull.base == repository.default_branch:

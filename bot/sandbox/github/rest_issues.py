@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.sandbox.github import issues, views
+from bot.sandbox.github import issues, views, views_issues
 from bot.sandbox.github.http import Call, Reply, Route
 from bot.sandbox.github.state import Issue
 from bot.sandbox.github.world import invalid
@@ -22,11 +22,11 @@ def _list(call: Call) -> Reply:
 
     found = [issue for issue in repo.issues.values() if asked(issue)]
     found.sort(key=lambda issue: issue.number, reverse=query.get("direction", "desc") == "desc")
-    return call.paged(found, views.many(views.issue, call.site, repo))
+    return call.paged(found, views.many(views_issues.issue, call.site, repo))
 
 
 def _get(call: Call) -> Reply:
-    return Reply(200, views.issue(call.site, call.repository, issues.find(call.repository, call.number())))
+    return Reply(200, views_issues.issue(call.site, call.repository, issues.find(call.repository, call.number())))
 
 
 def _create(call: Call) -> Reply:
@@ -34,7 +34,7 @@ def _create(call: Call) -> Reply:
     issue = issues.open_issue(repo, actor, call.text("title"), call.maybe_text("body"))
     issues.add_labels(repo, actor, issue.number, call.texts("labels") or ())
     issue = issues.set_assignees(repo, actor, issue.number, call.texts("assignees") or ())
-    return Reply(201, views.issue(call.site, repo, issue))
+    return Reply(201, views_issues.issue(call.site, repo, issue))
 
 
 def _edit(call: Call) -> Reply:
@@ -60,7 +60,9 @@ def set_state(call: Call, number: int) -> None:
 
 def _labels(call: Call, issue: Issue) -> Reply:
     repo = call.repository
-    return call.paged((repo.labels[name.lower()] for name in issue.labels), views.many(views.label, call.site, repo))
+    return call.paged(
+        (repo.labels[name.lower()] for name in issue.labels), views.many(views_issues.label, call.site, repo)
+    )
 
 
 def _list_labels(call: Call) -> Reply:
@@ -84,39 +86,42 @@ def _remove_label(call: Call) -> Reply:
 
 
 def _repository_labels(call: Call) -> Reply:
-    return call.paged(call.repository.labels.values(), views.many(views.label, call.site, call.repository))
+    return call.paged(call.repository.labels.values(), views.many(views_issues.label, call.site, call.repository))
 
 
 def _get_label(call: Call) -> Reply:
-    return Reply(200, views.label(call.site, call.repository, issues.find_label(call.repository, call.names["name"])))
+    return Reply(
+        200, views_issues.label(call.site, call.repository, issues.find_label(call.repository, call.names["name"]))
+    )
 
 
 def _create_label(call: Call) -> Reply:
     color = call.text("color", issues.NEW_LABEL_COLOR)
     label = issues.create_label(call.repository, call.text("name"), color, call.maybe_text("description"))
-    return Reply(201, views.label(call.site, call.repository, label))
+    return Reply(201, views_issues.label(call.site, call.repository, label))
 
 
 def _list_comments(call: Call) -> Reply:
     return call.paged(
-        issues.comments_of(call.repository, call.number()), views.many(views.comment, call.site, call.repository)
+        issues.comments_of(call.repository, call.number()), views.many(views_issues.comment, call.site, call.repository)
     )
 
 
 def _create_comment(call: Call) -> Reply:
     comment = issues.comment_on(call.repository, call.actor.login, call.number(), call.text("body"))
-    return Reply(201, views.comment(call.site, call.repository, comment))
+    return Reply(201, views_issues.comment(call.site, call.repository, comment))
 
 
 def _get_comment(call: Call) -> Reply:
     return Reply(
-        200, views.comment(call.site, call.repository, issues.find_comment(call.repository, call.number("comment")))
+        200,
+        views_issues.comment(call.site, call.repository, issues.find_comment(call.repository, call.number("comment"))),
     )
 
 
 def _edit_comment(call: Call) -> Reply:
     comment = issues.edit_comment(call.repository, call.actor.login, call.number("comment"), call.text("body"))
-    return Reply(200, views.comment(call.site, call.repository, comment))
+    return Reply(200, views_issues.comment(call.site, call.repository, comment))
 
 
 def _delete_comment(call: Call) -> Reply:
@@ -135,12 +140,12 @@ def _target(call: Call) -> tuple[int, int]:
 def _list_reactions(call: Call) -> Reply:
     target = _target(call)
     found = [row for row in call.repository.reactions if (row.number, row.comment) == target]
-    return call.paged(found, views.many(views.reaction, call.site, call.repository))
+    return call.paged(found, views.many(views_issues.reaction, call.site, call.repository))
 
 
 def _react(call: Call) -> Reply:
     reaction, new = issues.react(call.repository, call.actor.login, *_target(call), call.text("content"))
-    return Reply(201 if new else 200, views.reaction(call.site, call.repository, reaction))
+    return Reply(201 if new else 200, views_issues.reaction(call.site, call.repository, reaction))
 
 
 _REPO = "/repos/{owner}/{repo}"
@@ -154,10 +159,10 @@ ROUTES = (
     Route("GET", _ISSUE + "/labels", _list_labels, "issues"),
     Route("POST", _ISSUE + "/labels", _add_labels, "issues", "write"),
     Route("PUT", _ISSUE + "/labels", _set_labels, "issues", "write"),
-    Route("DELETE", _ISSUE + "/labels/{name}", _remove_label, "issues", "write"),
+    Route("DELETE", _ISSUE + "/labels/{name*}", _remove_label, "issues", "write"),
     Route("GET", _REPO + "/labels", _repository_labels, "issues"),
     Route("POST", _REPO + "/labels", _create_label, "issues", "write"),
-    Route("GET", _REPO + "/labels/{name}", _get_label, "issues"),
+    Route("GET", _REPO + "/labels/{name*}", _get_label, "issues"),
     Route("GET", _ISSUE + "/comments", _list_comments, "issues"),
     Route("POST", _ISSUE + "/comments", _create_comment, "issues", "write"),
     Route("GET", _COMMENT, _get_comment, "issues"),

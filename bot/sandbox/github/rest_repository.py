@@ -156,8 +156,7 @@ def _update_ref(call: Call) -> Reply:
 
 def _move(call: Call, name: str, old: str, sha: str, status: int) -> Reply:
     repo = call.repository
-    if name.removeprefix("refs/heads/") in repo.protections:
-        raise Refused(422, "Changes must be made through a pull request.")
+    _check_protection(call, name)
     if repo.git.resolve(sha) != sha:
         raise Refused(422, "Object does not exist")
     try:
@@ -168,11 +167,17 @@ def _move(call: Call, name: str, old: str, sha: str, status: int) -> Reply:
     return Reply(status, views_git.ref(call.site, repo, name, sha))
 
 
+def _check_protection(call: Call, name: str) -> None:
+    if name.removeprefix("refs/heads/") in call.repository.protections:
+        raise Refused(422, "Changes must be made through a pull request.")
+
+
 def _delete_ref(call: Call) -> Reply:
     repo, name = call.repository, f"refs/{call.names['ref']}"
     old = repo.git.refs().get(name)
     if old is None:
         raise Refused(422, "Reference does not exist")
+    _check_protection(call, name)
     repo.git.delete_ref(name)
     pushes.refs_changed(repo, call.actor, [pushes.RefChange(name, old, ZERO)])
     return Reply(204)

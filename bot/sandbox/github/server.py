@@ -9,12 +9,13 @@ import base64
 import binascii
 import hashlib
 import json
+import logging
 import re
 import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from bot.sandbox.github import git_http, rest_checks, rest_issues, rest_pulls, rest_repository
 from bot.sandbox.github.edge import Request
@@ -23,6 +24,7 @@ from bot.sandbox.github.state import LoggedRequest, Token
 from bot.sandbox.github.views import Site
 from bot.sandbox.github.world import Refused, World, not_found
 
+_log = logging.getLogger(__name__)
 ROUTES: tuple[Route, ...] = (*rest_checks.ROUTES, *rest_issues.ROUTES, *rest_pulls.ROUTES, *rest_repository.ROUTES)
 DOCUMENTATION = "https://docs.github.com/rest"
 WINDOW = 3600  # seconds that a rate budget is for
@@ -46,7 +48,7 @@ class Application:
 
     def answer(self, request: Request) -> Reply:
         """Answer and log one request."""
-        path = unquote(urlsplit(request.target).path)
+        path = urlsplit(request.target).path
         token: Token | None = None
         counted = False
         git = _GIT.fullmatch(path)
@@ -55,13 +57,18 @@ class Application:
             reply = self._git(git, request, token) if git else self._rest(path, request, token)
         except Refused as refused:
             reply = git_http.unauthorized() if git and refused.status == 401 else _error(refused)
+        except Exception:
+            # A fault of ours: the client gets GitHub's 500, whoever runs the sandbox gets the traceback.
+            _log.exception("%s %s", request.method, path)
+            reply = Reply(500, {"message": "Server Error"})
         if not git:
             reply = _conditional(request, reply)
             counted = reply.status != 304
             reply = self._charged(reply, token, counted)
-        with self.world.lock:
+        with self.world.changed:
             kind = token.kind if token else ""
             self.world.requests.append(LoggedRequest(request.method, request.target, reply.status, kind, counted))
+            self.world.changed.notify_all()
         return reply
 
     def _token(self, headers: Mapping[str, str]) -> Token | None:

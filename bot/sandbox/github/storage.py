@@ -33,12 +33,15 @@ def answer(world: World, request: Request) -> Reply:
     parts = urlsplit(request.target)
     query = parse_qs(parts.query)
     job = parts.path.removeprefix("/logs/").removesuffix(".txt")
-    expiry, signature = query.get("se", ["0"])[0], query.get("sig", [""])[0]
+    expiry, signature = query.get("se", [""])[0], query.get("sig", [""])[0]
     if "authorization" in request.headers:
         return _refusal(
             400, "InvalidAuthenticationInfo", "Authentication information is not given in the correct format."
         )
-    if not hmac.compare_digest(signature, _sign(world.signing_key, job, expiry)) or int(expiry) < time.time():
+    if (
+        not hmac.compare_digest(signature.encode(), _sign(world.signing_key, job, expiry).encode())
+        or int(expiry) < time.time()
+    ):
         return _refusal(403, "AuthenticationFailed", "Server failed to authenticate the request.")
     with world.lock:
         for repository in world.repositories.values():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
+from urllib.parse import quote
 
 from bot.sandbox.github.gitdata import CommitInfo, FileChange, Signature, TreeEntry
 from bot.sandbox.github.views import Json, Site, user
@@ -67,9 +68,9 @@ def file_change(site: Site, repo: Repository, sha: str, change: FileChange) -> J
         "additions": change.additions,
         "deletions": change.deletions,
         "changes": change.additions + change.deletions,
-        "blob_url": f"{site.page(repo)}/blob/{sha}/{change.path}",
-        "raw_url": f"{site.page(repo)}/raw/{sha}/{change.path}",
-        "contents_url": f"{site.repo(repo)}/contents/{change.path}?ref={sha}",
+        "blob_url": f"{site.page(repo)}/blob/{sha}/{quote(change.path)}",
+        "raw_url": f"{site.page(repo)}/raw/{sha}/{quote(change.path)}",
+        "contents_url": f"{site.repo(repo)}/contents/{quote(change.path)}?ref={sha}",
     }
     extras = {"patch": change.patch, "previous_filename": change.previous}
     return body | {key: value for key, value in extras.items() if value is not None}
@@ -108,11 +109,11 @@ def branch(site: Site, repo: Repository, name: str, tip: CommitInfo) -> Json:
 
 def entry(site: Site, repo: Repository, revision: str, item: TreeEntry, content: bytes | None = None) -> Json:
     """A file with its content, or (without) one line of a folder's listing."""
-    url = f"{site.repo(repo)}/contents/{item.path}?ref={revision}"
-    page = f"{site.page(repo)}/{'tree' if item.kind == 'tree' else 'blob'}/{revision}/{item.path}"
+    url = f"{site.repo(repo)}/contents/{quote(item.path)}?ref={revision}"
+    page = f"{site.page(repo)}/{'tree' if item.kind == 'tree' else 'blob'}/{revision}/{quote(item.path)}"
     git = f"{site.repo(repo)}/git/{'trees' if item.kind == 'tree' else 'blobs'}/{item.sha}"
     kind = {"tree": "dir", "commit": "submodule"}.get(item.kind, "symlink" if item.mode == "120000" else "file")
-    raw = None if kind == "dir" else f"{site.page(repo)}/raw/{revision}/{item.path}"
+    raw = None if kind == "dir" else f"{site.page(repo)}/raw/{revision}/{quote(item.path)}"
     body: Json = {
         "type": kind,
         "size": item.size,

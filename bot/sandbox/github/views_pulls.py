@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bot.sandbox.github import pulls
 from bot.sandbox.github.state import PullRequest, Review
-from bot.sandbox.github.views import Json, Site, association, labels_of, login, maybe_time, node_id, repository, time
+from bot.sandbox.github.views import Json, Site, login, maybe_time, node_id, repository, time
+from bot.sandbox.github.views_issues import association, labels_of
 from bot.sandbox.github.world import Repository
 
 

@@ -148,6 +148,7 @@ class Repository:
     def _note(self, event: TimelineEvent) -> None:
         self.updated_at = event.at
         self.events.append(event)
+        self.world.changed.notify_all()
 
     def start_ci(self, event: CiEvent, actor: str) -> None:
         """Hand an event to CI, where there is one."""
@@ -164,6 +165,7 @@ class World:
         self.rate_limit = rate_limit
         self.signing_key = secrets.token_bytes(32)
         self.lock = threading.RLock()
+        self.changed = threading.Condition(self.lock)
         self.users: dict[str, User] = {}
         self.tokens: dict[str, Token] = {}
         self.repositories: dict[str, Repository] = {}
