@@ -1,4 +1,4 @@
-"""A person, or the runner, wants the Run to stop: SIGINT or SIGTERM, kept as a fact that everything that waits can see."""
+"""A person, or the runner, wants the Run to stop: SIGINT or SIGTERM, kept as a fact for everything that waits."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """The only place that waits.
 
-Nightjar's own plans (poll intervals, retry pauses, the Hold limit) go through a `Clock`, whose `scale` divides every planned wait so that a
-whole Run can be watched in seconds (`NIGHTJAR_TIME_SCALE`). What another program needs to react (the CLI's start, a process that is asked to
-stop) cannot be sped up from here: those limits are made with `reaction`, which no scale touches. Measured durations are always real.
+Nightjar's own plans (poll intervals, retry pauses, the Hold limit) go through a `Clock`, whose `scale` divides every
+planned wait so that a whole Run can be watched in seconds (`NIGHTJAR_TIME_SCALE`). What another program needs to react
+(the CLI's start, a process that is asked to stop) cannot be sped up from here: those limits are made with `reaction`,
+which no scale touches. Measured durations are always real.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ class Clock:
     """Time as one Run sees it."""
 
     def __init__(self, scale: float = 1.0, cancel: Cancel | None = None) -> None:
-        """`scale` > 0 divides every planned wait: 60 turns a planned minute into a real second. `cancel` cuts waits short."""
+        """`scale` > 0 divides every planned wait: 60 turns a planned minute into a real second. `cancel` cuts waits
+        short.
+        """
         if not scale > 0:
             raise BadTimeScale(f"{SCALE_VARIABLE} must be a number above 0, not {scale!r}")
         self.scale = scale
@@ -94,4 +97,3 @@ class Clock:
     def select(selector: selectors.BaseSelector, until: Deadline | None) -> list[tuple[selectors.SelectorKey, int]]:
         """Wait until a registered file is ready or `until` has passed; the ready ones."""
         return selector.select(None if until is None else until.left())
-

@@ -1,4 +1,6 @@
-"""The one ending of a Run: its work pushed, draft or ready, the label, and the report. Whatever stumbles here becomes a note, never silence."""
+"""The one ending of a Run: its work pushed, draft or ready, the label, and the report. Whatever stumbles here becomes a
+note, never silence.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,14 @@ from bot.ports import GitHub, Journal, Reporter, Workspace
 from bot.record import Outcome, Record
 
 _PUSH_IS_HOPELESS = frozenset(
-    {"handed_over", "push_rejected", "push_workflow_forbidden", "token_expired", "github_unavailable", "branch_conflict"}
+    {
+        "handed_over",
+        "push_rejected",
+        "push_workflow_forbidden",
+        "token_expired",
+        "github_unavailable",
+        "branch_conflict",
+    }
 )
 
 
@@ -63,7 +72,9 @@ class Labels:
 
 
 def end(record: Record, draft: str, labels: Labels, ports: EndingPorts) -> Record:
-    """End the Run that `record` tells of; the Record with its outcome. `draft` is the setting. Raises nothing of GitHub's or git's."""
+    """End the Run that `record` tells of; the Record with its outcome. `draft` is the setting. Raises nothing of
+    GitHub's or git's.
+    """
     if record.outcome is None:
         record = replace(record, outcome=Outcome.FAILED)
     record = ports.journal.save(record)

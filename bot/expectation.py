@@ -10,7 +10,8 @@ _CHECKING = frozenset({"push", "pull_request", "pull_request_target", "merge_gro
 def expects_ci(files: Mapping[str, str]) -> bool:
     """Whether any workflow (path → text) starts on a push or a pull request.
 
-    A file that cannot be read counts as one that does: GitHub will say what is wrong with it, and silence would be mistaken for "no CI here".
+    A file that cannot be read counts as one that does: GitHub will say what is wrong with it, and silence would be
+    mistaken for "no CI here".
     """
     return any(_checks(text) for text in files.values())
 

@@ -1,4 +1,6 @@
-"""The Handover: what a Session leaves in a folder of its own, read as a stranger's file: no links, regular files only, bounded."""
+"""The Handover: what a Session leaves in a folder of its own, read as a stranger's file: no links, regular files only,
+bounded.
+"""
 
 from __future__ import annotations
 

@@ -126,18 +126,19 @@ class Delivered:
 
 
 class Sessions(Protocol):
-    """Holds `claude` Sessions. Each method raises `RunFailed` when the Session failed, `Cancelled` when the Run is to stop."""
+    """Holds `claude` Sessions. Each method raises `RunFailed` when the Session failed, `Cancelled` when the Run is to
+    stop.
+    """
 
     def make_ready(self) -> None:
         """The CLI is there and the `setup` commands have run."""
 
     def implement(self, record: Record, subjects: Sequence[str], ended: Callable[[SessionEntry], None]) -> Delivered:
-        """The first Session of a Run; `subjects` of the commits that are there make it a Continuation. `ended` hears of each
-        process as it ends: the Session's own, and its Resume's."""
+        """The first Session of a Run; `subjects` of the commits that are there make it a Continuation. `ended` hears of
+        each process as it ends: the Session's own, and its Resume's.
+        """
 
-    def repair(
-        self, record: Record, evidence: Sequence[Evidence], ended: Callable[[SessionEntry], None]
-    ) -> Delivered:
+    def repair(self, record: Record, evidence: Sequence[Evidence], ended: Callable[[SessionEntry], None]) -> Delivered:
         """The Session of the newest Repair of `record`."""
 
 
@@ -148,7 +149,7 @@ class Workspace(Protocol):
         """Fetch, make the Session's checkout on the Issue branch; (base commit, head)."""
 
     def collect(self, message: str) -> str:
-        """Commit what the Session left uncommitted, take its commits over into the program's repository; the new head."""
+        """Commit what the Session left uncommitted, and take its commits over; the new head."""
 
     def push(self) -> str:
         """Push the Issue branch, fast-forward only; its commit id as read back from the remote."""

@@ -68,7 +68,7 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A comment on the issue that is part of what was asked: by somebody with the permission, written before the label."""
+    """A comment that is part of what was asked: by somebody with the permission, written before the label."""
 
     author: str
     body: str
@@ -154,7 +154,9 @@ class RepairEntry:
     """Names of the failed checks it was started for."""
     before: str
     after: str = ""
-    """Commit ids of the Issue branch before and after; `after` is "" until the Session ended, equal to `before` when nothing changed."""
+    """Commit ids of the Issue branch before and after; `after` is "" until the Session ended, equal to `before` when
+    nothing changed.
+    """
     files: tuple[str, ...] = ()
     summary: str = ""
     """What the Session noted about it; data from a stranger."""
@@ -226,7 +228,7 @@ class UnreadableRecord(ValueError):
 
 @cache
 def _converter() -> JsonConverter:
-    from cattrs.preconf.json import make_converter  # noqa: PLC0415 (300 ms that `nightjar --help` need not pay)
+    from cattrs.preconf.json import make_converter
 
     return make_converter(forbid_extra_keys=True)
 
@@ -238,7 +240,7 @@ def to_json(record: Record) -> str:
 
 def from_json(text: str) -> Record:
     """The Record that `to_json` wrote. Raises `UnreadableRecord`; never guesses."""
-    import json  # noqa: PLC0415
+    import json
 
     try:
         version = json.loads(text)["version"]

@@ -4,8 +4,8 @@
                                       ^                 │ red
                                       └──── Repair <────┘   (at most `max-repairs`)
 
-Each step takes the Record further and saves it; the next step is chosen from the Record alone (`bot.steps`). A step that cannot go on raises
-`RunFailed`; whatever happens, the Run ends in exactly one reported outcome (`bot.ending`).
+Each step takes the Record further and saves it; the next step is chosen from the Record alone (`bot.steps`). A step
+that cannot go on raises `RunFailed`; whatever happens, the Run ends in exactly one reported outcome (`bot.ending`).
 """
 
 from __future__ import annotations
@@ -96,7 +96,9 @@ class Run:
         """The Tracking comment first, then the label that people see."""
         self.record = self._ports.journal.save(self._ports.report.claimed(self.record))
         trigger = self.record.trigger
-        self._ports.github.swap_labels(trigger.issue, add=self._labels.working, remove=[trigger.label, *self._labels.ended])
+        self._ports.github.swap_labels(
+            trigger.issue, add=self._labels.working, remove=[trigger.label, *self._labels.ended]
+        )
         self._keep(claimed=True)
 
     def _prepare(self) -> None:
@@ -127,7 +129,9 @@ class Run:
             return
         commits = "\n".join(f"- {subject}" for subject in self._ports.workspace.subjects())
         self._keep(title=self.record.trigger.title, body=commits)
-        self.record = self.record.noted("The session left no text for the pull request: title and body are Nightjar's own.")
+        self.record = self.record.noted(
+            "The session left no text for the pull request: title and body are Nightjar's own."
+        )
 
     def _open(self) -> None:
         """The pull request: a draft until CI is green, where drafts are wanted."""
@@ -167,7 +171,9 @@ class Run:
         self.record = self._ports.report.repaired(self.record)
 
     def _finish(self) -> None:
-        """Green on the head that was watched, and nobody else's commits on it: ready, reviewers asked, merged where that is configured."""
+        """Green on the head that was watched, and nobody else's commits on it: ready, reviewers asked, merged where
+        that is configured.
+        """
         self._still_ours()
         pull_request = self.record.pull_request
         if pull_request is None:
@@ -197,11 +203,15 @@ class Run:
         self.record = self._ports.journal.save(self.record.noted(note))
 
     def _still_ours(self) -> None:
-        """Somebody else's commits on the Issue branch end the Run; nothing of theirs is overwritten. Raises `RunFailed`."""
+        """Somebody else's commits on the Issue branch end the Run; nothing of theirs is overwritten. Raises
+        `RunFailed`.
+        """
         found = self._ports.workspace.remote_head()
         if found != self.record.pushed:
             there = f"is at {found[:10]}" if found else "is gone"
-            raise RunFailed("handed_over", f"the Issue branch {there}, although Nightjar pushed {self.record.pushed[:10]}")
+            raise RunFailed(
+                "handed_over", f"the Issue branch {there}, although Nightjar pushed {self.record.pushed[:10]}"
+            )
 
     def _ask_for_review(self, number: int) -> None:
         for wanted in self._config.reviewers:

@@ -1,6 +1,7 @@
 """`nightjar run`: everything before the Run begins: settings, event, permission; then the ports, and the Run.
 
-Bad input ends here in one clear line, before any label, branch or Session: exit code 2. What is not ours to do ends here too: skipped, exit code 0.
+Bad input ends here in one clear line, before any label, branch or Session: exit code 2. What is not ours to do ends
+here too: skipped, exit code 0.
 """
 
 from __future__ import annotations
@@ -93,13 +94,15 @@ def _payload(environ: Mapping[str, str]) -> object:
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadEvent(f"GITHUB_EVENT_PATH: {path} cannot be read: {error.strerror}; give the event's JSON file") from error
+        raise BadEvent(
+            f"GITHUB_EVENT_PATH: {path} cannot be read: {error.strerror}; give the event's JSON file"
+        ) from error
     except ValueError as error:
         raise BadEvent(f"GITHUB_EVENT_PATH: {path} is not JSON; give the event's JSON file") from error
 
 
 def _permitted(asked: Asked, job: Job, config: Config, github: GitHub, runner: Runner) -> Trigger | Ignored:
-    """The Trigger, when the issue is one to work on and whoever asks may: GitHub is asked, the payload is not believed."""
+    """The Trigger, when the issue can be worked on and whoever asks may: GitHub is asked, not the payload."""
     issue = github.issue(asked.issue)
     if issue.is_pull_request:
         return Ignored(f"#{asked.issue} is a pull request; Nightjar works on issues")
@@ -137,7 +140,9 @@ def _issue_branch(github: GitHub, prefix: str, issue: int) -> str:
     return name
 
 
-def _remarks(comments: tuple[IssueComment, ...], trigger: Trigger, config: Config, github: GitHub) -> tuple[Remark, ...]:
+def _remarks(
+    comments: tuple[IssueComment, ...], trigger: Trigger, config: Config, github: GitHub
+) -> tuple[Remark, ...]:
     """Comments by people with the permission, written before the label: the newest ones, bounded."""
     until = datetime.fromisoformat(trigger.asked_at)
     roles: dict[str, str] = {}

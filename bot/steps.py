@@ -41,7 +41,9 @@ def next_step(record: Record) -> Step:
 
 
 def dead_end(record: Record) -> FailureEntry | None:
-    """Why the Run can go no further, if it cannot: what CI said of the very commit that was pushed, or a cap that is used up."""
+    """Why the Run can go no further, if it cannot: what CI said of the very commit that was pushed, or a cap that is
+    used up.
+    """
     ci = record.ci
     if ci is None or ci.state in (CiState.GREEN, CiState.NONE_EXPECTED):
         return None
@@ -50,7 +52,9 @@ def dead_end(record: Record) -> FailureEntry | None:
     red = ", ".join(f"`{check.name}`" for check in ci.failed)
     last = record.repairs[-1] if record.repairs else None
     if ci.state is CiState.RED and last is not None and last.after == last.before == ci.head:
-        return FailureEntry("ci_declined", f"Repair {last.number} changed nothing, and CI is still red: {red}", last.summary)
+        return FailureEntry(
+            "ci_declined", f"Repair {last.number} changed nothing, and CI is still red: {red}", last.summary
+        )
     if ci.state is CiState.RED and len(record.repairs) < record.max_repairs:
         return None
     used = f"after {_count(len(record.repairs), 'Repair')} of at most {record.max_repairs}"
@@ -58,8 +62,12 @@ def dead_end(record: Record) -> FailureEntry | None:
     return {
         CiState.RED: FailureEntry("ci_red", f"CI is still red {used}: {red}"),
         CiState.NEVER_STARTED: FailureEntry("ci_never_started", f"no check appeared for {ci.head[:10]}"),
-        CiState.NEEDS_APPROVAL: FailureEntry("ci_needs_approval", f"CI for {ci.head[:10]} waits for a person's approval"),
-        CiState.TIMED_OUT: FailureEntry("ci_timeout", f"CI gave no verdict on {ci.head[:10]} in time: {unfinished or 'nothing'}"),
+        CiState.NEEDS_APPROVAL: FailureEntry(
+            "ci_needs_approval", f"CI for {ci.head[:10]} waits for a person's approval"
+        ),
+        CiState.TIMED_OUT: FailureEntry(
+            "ci_timeout", f"CI gave no verdict on {ci.head[:10]} in time: {unfinished or 'nothing'}"
+        ),
         CiState.PENDING: FailureEntry("ci_timeout", f"CI gave no verdict on {ci.head[:10]}: {unfinished or 'nothing'}"),
     }[ci.state]
 

@@ -68,11 +68,15 @@ def read_job(environ: Mapping[str, str]) -> Job:
     """The job, from the runner's variables. Raises `BadEvent` when they are not there."""
     repository = environ.get("GITHUB_REPOSITORY", "")
     if repository.count("/") != 1:
-        raise BadEvent(f"GITHUB_REPOSITORY must be owner/name, not {repository!r}; Nightjar runs in a job of GitHub Actions")
+        raise BadEvent(
+            f"GITHUB_REPOSITORY must be owner/name, not {repository!r}; Nightjar runs in a job of GitHub Actions"
+        )
     run_id = environ.get("GITHUB_RUN_ID", "") or "0"
     attempt = environ.get("GITHUB_RUN_ATTEMPT", "") or "1"
     server = environ.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
-    return Job(repository, run_id, int(attempt) if attempt.isdigit() else 1, f"{server}/{repository}/actions/runs/{run_id}")
+    return Job(
+        repository, run_id, int(attempt) if attempt.isdigit() else 1, f"{server}/{repository}/actions/runs/{run_id}"
+    )
 
 
 def read_event(name: str, payload: object, label: str, now: str) -> Asked | Ignored:
@@ -121,9 +125,15 @@ def _dispatched(payload: Mapping[str, Any], label: str, now: str) -> Asked | Ign
 
 
 def may_ask(asked: Asked, role: str, *, required: str, allowed_bots: Sequence[str]) -> Ignored | None:
-    """None when whoever asked may; a bot only when it is named, a person only with the role. Roles as GitHub has them now."""
+    """None when whoever asked may; a bot only when it is named, a person only with the role. Roles as GitHub has them
+    now.
+    """
     if asked.is_bot or asked.asked_by.endswith("[bot]"):
-        return None if asked.asked_by in allowed_bots else Ignored(f"{asked.asked_by} is a bot that `allowed-bots` does not name")
+        return (
+            None
+            if asked.asked_by in allowed_bots
+            else Ignored(f"{asked.asked_by} is a bot that `allowed-bots` does not name")
+        )
     if role in ROLES and ROLES.index(role) >= ROLES.index(required):
         return None
     return Ignored(f"{asked.asked_by} has the permission {role!r} on this repository; {required!r} is required")

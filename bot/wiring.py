@@ -28,7 +28,7 @@ from bot.workspace import GitWorkspace, Identity, Remote
 
 
 class Wiring:
-    """One job's connections and folders. As a context manager it takes the Run's checkout away; logs and Record stay."""
+    """One job's connections and folders. A context manager: leaving it removes the checkout; logs and Record stay."""
 
     def __init__(self, job: Job, token: str, environ: Mapping[str, str], runner: Runner, clock: Clock) -> None:
         """Nothing is asked of GitHub yet."""
@@ -37,7 +37,9 @@ class Wiring:
         self._environ = environ
         self._runner = runner
         self._clock = clock
-        self._client = Client(environ.get("GITHUB_API_URL", "") or "https://api.github.com", job.repository, token, clock)
+        self._client = Client(
+            environ.get("GITHUB_API_URL", "") or "https://api.github.com", job.repository, token, clock
+        )
         self.github = GitHubRepository(self._client)
         temp = environ.get("RUNNER_TEMP", "") or tempfile.gettempdir()
         self._root = Path(temp) / "nightjar"
@@ -47,7 +49,9 @@ class Wiring:
         """Itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Close the connections and remove what only the Run needed."""
         self._client.close()
         shutil.rmtree(self._work, ignore_errors=True)

@@ -1,8 +1,10 @@
-"""git for one Run: the program's own bare repository, which alone speaks to the remote, and the checkout that Sessions work in.
+"""git for one Run: the program's own bare repository, which alone speaks to the remote, and the checkout that Sessions
+work in.
 
-A Session can plant anything in its checkout's `.git/config` (`core.fsmonitor`, filters, `url.insteadOf`, `http.proxy`), so that no command that
-carries a credential ever runs there. The bare repository fetches from the checkout, with system and global configuration off and no hooks; the
-credential reaches git as one header in its environment, never in argv, a URL or a file.
+A Session can plant anything in its checkout's `.git/config` (`core.fsmonitor`, filters, `url.insteadOf`, `http.proxy`),
+so that no command that carries a credential ever runs there. The bare repository fetches from the checkout, with system
+and global configuration off and no hooks; the credential reaches git as one header in its environment, never in argv, a
+URL or a file.
 """
 
 from __future__ import annotations
@@ -20,7 +22,17 @@ from bot.failures import RunFailed
 
 NETWORK_SECONDS = 15 * 60
 LOCAL_SECONDS = 5 * 60
-_KEPT_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "https_proxy", "http_proxy", "no_proxy")
+_KEPT_ENVIRONMENT = (
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "https_proxy",
+    "http_proxy",
+    "no_proxy",
+)
 _EVIDENCE = 2000
 
 
@@ -51,7 +63,9 @@ class _Done:
 class GitWorkspace:
     """The `Workspace` port on real git."""
 
-    def __init__(self, root: Path, remote: Remote, identity: Identity, clock: Clock, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, root: Path, remote: Remote, identity: Identity, clock: Clock, environ: Mapping[str, str]
+    ) -> None:
         """`root` is a folder of this Run's own; it is made when needed."""
         self._bare = root / "repository.git"
         self.checkout = root / "checkout"
@@ -67,7 +81,7 @@ class GitWorkspace:
     # ── the Workspace port ──────────────────────────────────────────────────────────────────────────────────────
 
     def prepare(self, *, base: str, branch: str) -> tuple[str, str]:
-        """Fetch base and (where it exists) the Issue branch whole, and check the Issue branch out; (base commit, head)."""
+        """Fetch base and (where it exists) the Issue branch, and check the Issue branch out; (base commit, head)."""
         self._base, self._branch = base, branch
         for folder in (self._bare, self.checkout):
             shutil.rmtree(folder, ignore_errors=True)
@@ -92,7 +106,9 @@ class GitWorkspace:
         before = self._commit(f"refs/heads/{self._branch}")
         self._in_checkout("add", "--all")
         if self._in_checkout("diff", "--cached", "--quiet", check=False).code:
-            self._in_checkout(*self._author(), "commit", "--quiet", "--no-verify", "--no-gpg-sign", *self._signed(), "-m", message)
+            self._in_checkout(
+                *self._author(), "commit", "--quiet", "--no-verify", "--no-gpg-sign", *self._signed(), "-m", message
+            )
         self._local("fetch", "--quiet", "--no-tags", str(self.checkout), "+HEAD:refs/nightjar/session")
         head = self._commit("refs/nightjar/session")
         if self._local("merge-base", "--is-ancestor", before, head, check=False).code:
@@ -151,11 +167,17 @@ class GitWorkspace:
         spec = f"+refs/heads/{branch}:refs/remotes/origin/{branch}"
         done = self._network("fetch", "--quiet", "--no-tags", self._remote.url, spec, check=False)
         if done.code:
-            raise RunFailed("github_denied", f"the branch {branch} could not be fetched: {_last_line(done.err)}", _tail(done.err))
+            raise RunFailed(
+                "github_denied", f"the branch {branch} could not be fetched: {_last_line(done.err)}", _tail(done.err)
+            )
 
     def _check_out(self, head: str) -> None:
-        """A clone with objects of its own, no remote, and `origin/<base>` to compare with: nothing to push to, nothing to fetch with."""
-        self._local("clone", "--quiet", "--no-hardlinks", "--no-checkout", "--no-tags", str(self._bare), str(self.checkout))
+        """A clone with objects of its own, no remote, and `origin/<base>` to compare with: nothing to push to, nothing
+        to fetch with.
+        """
+        self._local(
+            "clone", "--quiet", "--no-hardlinks", "--no-checkout", "--no-tags", str(self._bare), str(self.checkout)
+        )
         self._in_checkout("remote", "remove", "origin")
         self._in_checkout("update-ref", f"refs/remotes/origin/{self._base}", self._base_commit)
         self._in_checkout("config", "user.name", self._identity.name)
@@ -175,7 +197,8 @@ class GitWorkspace:
         return self._git(words, where or self._bare, {}, LOCAL_SECONDS, check=check)
 
     def _in_checkout(self, *words: str, check: bool = True) -> _Done:
-        # Configuration planted by a Session must not act here either: no fsmonitor, no hooks, no attributes' filters with a command.
+        # Configuration planted by a Session must not act here either: no fsmonitor, no hooks, no attributes' filters
+        # with a command.
         return self._git(("-c", "core.fsmonitor=false", *words), self.checkout, {}, LOCAL_SECONDS, check=check)
 
     def _network(self, *words: str, check: bool = True) -> _Done:
@@ -188,7 +211,9 @@ class GitWorkspace:
         }
         return self._git(words, self._bare, credential, NETWORK_SECONDS, check=check)
 
-    def _git(self, words: Sequence[str], where: Path, extra: Mapping[str, str], seconds: float, *, check: bool) -> _Done:
+    def _git(
+        self, words: Sequence[str], where: Path, extra: Mapping[str, str], seconds: float, *, check: bool
+    ) -> _Done:
         self._clock.cancel.check()
         argv = ["git", "-c", f"core.hooksPath={self._no_hooks}", "-c", "safe.directory=*", "-c", "gc.auto=0", *words]
         env = {
@@ -201,11 +226,13 @@ class GitWorkspace:
             **extra,
         }
         try:
-            done = subprocess.run(  # noqa: S603 (no shell; every word is ours or a checked ref)
+            done = subprocess.run(
                 argv, cwd=where, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
             )
         except subprocess.TimeoutExpired as error:
-            raise RunFailed("github_unavailable", f"git {_verb(words)} did not end within {seconds / 60:.0f} min") from error
+            raise RunFailed(
+                "github_unavailable", f"git {_verb(words)} did not end within {seconds / 60:.0f} min"
+            ) from error
         result = _Done(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
         if check and result.code:
             raise RunFailed("internal", f"git {_verb(words)} failed: {_last_line(result.err)}", _tail(result.err))
@@ -215,11 +242,15 @@ class GitWorkspace:
     def _push_refused(done: _Done, found: str, head: str) -> RunFailed:
         said = f"{done.out}\n{done.err}"
         if done.code == 0:
-            return RunFailed("push_rejected", f"the push was accepted, but the remote's branch is at {found[:10]}, not {head[:10]}")
+            return RunFailed(
+                "push_rejected", f"the push was accepted, but the remote's branch is at {found[:10]}, not {head[:10]}"
+            )
         if "workflow" in said and "permission" in said:
             return RunFailed("push_workflow_forbidden", f"the push was refused: {_last_line(said)}", _tail(said))
         if "non-fast-forward" in said or "fetch first" in said:
-            return RunFailed("handed_over", "somebody else pushed to the Issue branch meanwhile; their commits were left alone")
+            return RunFailed(
+                "handed_over", "somebody else pushed to the Issue branch meanwhile; their commits were left alone"
+            )
         return RunFailed("push_rejected", f"the push was refused: {_last_line(said)}", _tail(said))
 
 

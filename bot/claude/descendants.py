@@ -1,8 +1,7 @@
-"""No process that a Session started survives it.
+"""Finding and ending what a process started, however far it has detached itself. Linux only.
 
 Each Bash command of the CLI runs in a session and process group of its own, so that neither the death of the CLI nor a signal to its group reaches
-it (measured with 2.1.197 and 2.1.332). So this process becomes a subreaper: whatever is orphaned below it becomes its own child, and is found by
-walking /proc from here. Linux only.
+it (measured with 2.1.197 and 2.1.332). A subreaper becomes the parent of whatever is orphaned below it, so that a walk of /proc from there finds all.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import ctypes
 import os
 import signal
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from bot.clock import Clock
@@ -27,52 +27,96 @@ def adopt_orphans() -> None:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER) was refused")
 
 
-def descendants(root: int) -> tuple[int, ...]:
-    """Ids of all processes below `root`, parents first; zombies are left out."""
+def descendants(*roots: int) -> tuple[int, ...]:
+    """Ids of all processes below `roots`, parents first; zombies are left out."""
     children: dict[int, list[int]] = defaultdict(list)
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            # A process can end between the listing and the read.
-            with contextlib.suppress(OSError, ValueError):
-                state, parent = _state_and_parent(entry)
-                if state != "Z":
-                    children[parent].append(int(entry.name))
+    for process in _processes():
+        # A process can end between the listing and the read.
+        with contextlib.suppress(OSError, ValueError):
+            state, parent = _state_and_parent(process)
+            if state != "Z":
+                children[parent].append(process)
     found: list[int] = []
-    level = [root]
+    level = list(roots)
     while level:
         level = [child for parent in level for child in children[parent]]
         found.extend(level)
     return tuple(found)
 
 
-def _state_and_parent(entry: Path) -> tuple[str, int]:
+def marked(mark: str) -> tuple[int, ...]:
+    """Ids of the processes whose environment holds `mark` (`NAME=value`), whoever their parent is; zombies have no environment."""
+    wanted = mark.encode()
+    found: list[int] = []
+    for process in _processes():
+        with contextlib.suppress(OSError):
+            if wanted in Path(f"/proc/{process}/environ").read_bytes().split(b"\0"):
+                found.append(process)
+    return tuple(found)
+
+
+def _processes() -> Iterator[int]:
+    yield from (int(name) for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208 (half the time of iterdir)
+
+
+def _state_and_parent(process: int) -> tuple[str, int]:
     # The command in parentheses can hold anything, spaces and parentheses included: read from the last one on.
-    fields = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()
+    fields = Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()
     return fields[0], int(fields[1])
+
+
+def send(number: signal.Signals, processes: Iterable[int]) -> None:
+    """Send the signal to each of `processes` that is still there and ours."""
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(process, number)
 
 
 def end_descendants(clock: Clock, term_seconds: float, kill_seconds: float) -> bool:
     """End every process below this one: TERM, up to `term_seconds`, then KILL in rounds. Whether none is left.
 
-    Rounds, because a process that is being killed can fork once more, and its orphans arrive here only when it is dead. Call it when the exit
-    codes of this process's own children have been collected: it reaps whatever it finds.
+    Call it when the exit codes of this process's own children have been collected: it reaps whatever it finds.
     """
-    for number, seconds in ((signal.SIGTERM, term_seconds), (signal.SIGKILL, kill_seconds)):
-        limit = clock.reaction("the end of what the session started", seconds)
-        signalled: set[int] = set()
-        while (left := descendants(os.getpid())) and not limit.passed():
-            for process in left:
-                if number == signal.SIGKILL or process not in signalled:
-                    signalled.add(process)
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(process, number)
-            _reap()
-            clock.pause(_LOOK_SECONDS)
-    _reap()
-    return not descendants(os.getpid())
+
+    def below() -> tuple[int, ...]:
+        return descendants(os.getpid())
+
+    return _rounds(signal.SIGTERM, below, clock, term_seconds) or _rounds(signal.SIGKILL, below, clock, kill_seconds)
 
 
-def _reap() -> None:
-    with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG) != (0, 0):
-            pass
+def end_marked(mark: str, clock: Clock, kill_seconds: float) -> bool:
+    """KILL every process that carries `mark`, and all below them, in rounds. Whether none is left."""
+
+    def found() -> tuple[int, ...]:
+        roots = marked(mark)
+        return (*roots, *descendants(*roots))
+
+    return _rounds(signal.SIGKILL, found, clock, kill_seconds)
+
+
+def _rounds(number: signal.Signals, find: Callable[[], tuple[int, ...]], clock: Clock, seconds: float) -> bool:
+    """Signal what `find` finds until that is nothing or the time is over: a process that is being killed can fork once more, and its
+    orphans arrive at a subreaper only when it is dead. TERM is sent once to each, so that its handler is not started anew.
+    """
+    limit = clock.reaction("the end of what the session started", seconds)
+    signalled: set[int] = set()
+    while left := find():
+        if limit.passed():
+            return False
+        send(number, left if number is signal.SIGKILL else set(left) - signalled)
+        signalled.update(left)
+        reap()
+        clock.pause(_LOOK_SECONDS)
+    reap()
+    return True
+
+
+def reap() -> tuple[dict[int, int], bool]:
+    """Collect every child that has ended: id → exit code, negative for a signal; and whether there still is a child."""
+    codes: dict[int, int] = {}
+    try:
+        while (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
+            codes[ended[0]] = os.waitstatus_to_exitcode(ended[1])
+    except ChildProcessError:
+        return codes, False
+    return codes, True

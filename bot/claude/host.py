@@ -86,9 +86,7 @@ class ClaudeSessions:
             text = prompt.implement(work, self._config.instructions_for("implement"))
         return self._hold(record, kind, text, ended)
 
-    def repair(
-        self, record: Record, evidence: Sequence[Evidence], ended: Callable[[SessionEntry], None]
-    ) -> Delivered:
+    def repair(self, record: Record, evidence: Sequence[Evidence], ended: Callable[[SessionEntry], None]) -> Delivered:
         """The Session of the newest Repair. Raises `RunFailed`, `Cancelled`."""
         text = prompt.ci_fix(
             self._work(record),
@@ -105,7 +103,9 @@ class ClaudeSessions:
             raise AssertionError("make_ready comes before the first Session")
         budget = self._config.max_cost_usd - record.cost_usd
         if budget <= 0:
-            raise RunFailed("budget_spent", f"the Run's cost cap of ${self._config.max_cost_usd:.2f} was used up before {kind}")
+            raise RunFailed(
+                "budget_spent", f"the Run's cost cap of ${self._config.max_cost_usd:.2f} was used up before {kind}"
+            )
         trigger = record.trigger
         player = SessionPlayer(
             self._claude,
@@ -126,7 +126,9 @@ class ClaudeSessions:
         try:
             played = player.hold(ask, ended=ended, progress=self._progress)
         except OSError as error:
-            raise RunFailed("claude_start", f"the claude command could not be run: {error.strerror or error}") from error
+            raise RunFailed(
+                "claude_start", f"the claude command could not be run: {error.strerror or error}"
+            ) from error
         if played.verdict.decision is Decision.CANCELLED:
             raise Cancelled
         if played.verdict.decision is Decision.FAIL:
@@ -158,7 +160,7 @@ class ClaudeSessions:
         if not directory.is_dir():
             raise RunFailed(
                 "config_invalid",
-                f"`working-directory`: the repository has no folder {self._config.working_directory!r}; give one that it has",
+                f"`working-directory`: no folder {self._config.working_directory!r}; give one of the repository's",
             )
         return directory
 

@@ -1,4 +1,6 @@
-"""Where the `claude` CLI comes from: the setting `claude-path`, else npm where node is, else the wheel on PyPI that bundles it."""
+"""Where the `claude` CLI comes from: the setting `claude-path`, else npm where node is, else the wheel on PyPI that
+bundles it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _EVIDENCE = 2000
 
 
 def find_claude(path: str | None, version: str, folder: Path, environ: Mapping[str, str]) -> Path:
-    """The CLI, installed into `folder` unless `path` names one; it has answered `--version`. Raises `RunFailed` (`claude_missing`)."""
+    """The CLI, installed into `folder` unless `path` names one; it has answered `--version`. Raises `RunFailed`
+    (`claude_missing`).
+    """
     claude = Path(path) if path else _installed(version, folder, environ)
     _run([str(claude), "--version"], environ, PROBE_SECONDS, "the claude command does not answer")
     return claude
@@ -35,7 +39,9 @@ def _installed(version: str, folder: Path, environ: Mapping[str, str]) -> Path:
     wheel = WHEELS.get(version)
     if wheel is None:
         known = " or ".join(WHEELS)
-        raise RunFailed("claude_missing", f"without npm on the runner only claude {known} can be installed, not {version}")
+        raise RunFailed(
+            "claude_missing", f"without npm on the runner only claude {known} can be installed, not {version}"
+        )
     pip = [sys.executable, "-I", "-m", "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:"]
     uv = shutil.which("uv", path=environ.get("PATH"))
     words = [uv, "pip", "install", "--quiet", "--no-deps", "--python", sys.executable] if uv else pip

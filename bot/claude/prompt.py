@@ -1,6 +1,8 @@
-"""What a Session is told: one template a kind in `prompts/`, filled with values only. Pure but for reading the templates.
+"""What a Session is told: one template a kind in `prompts/`, filled with values only. Pure but for reading the
+templates.
 
-Text from strangers enters as data between lines with the Run's nonce (`bot.guard`); nothing else of a prompt comes from outside.
+Text from strangers enters as data between lines with the Run's nonce (`bot.guard`); nothing else of a prompt comes from
+outside.
 """
 
 from __future__ import annotations
@@ -128,7 +130,7 @@ def _one_line(text: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 (not for `--help`)
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     loader = FileSystemLoader(Path(__file__).parent / "prompts")
-    return Environment(loader=loader, undefined=StrictUndefined, autoescape=False, trim_blocks=False)  # noqa: S701 (Markdown)
+    return Environment(loader=loader, undefined=StrictUndefined, autoescape=False, trim_blocks=False)

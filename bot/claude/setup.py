@@ -1,4 +1,4 @@
-"""The `setup` commands: run once in the checkout before the first Session, on the trusted base and without credentials."""
+"""The `setup` commands: run once before the first Session, on the trusted base and without credentials."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def run_setup(scripts: Sequence[str], checkout: Path, env: Mapping[str, str], cl
         name = script.strip().splitlines()[0][:80]
         output = _run(script, name, checkout, env, clock, limit)
         if output.code:
-            raise RunFailed("setup_failed", f"the setup command `{name}` ended with exit code {output.code}", output.tail)
+            raise RunFailed(
+                "setup_failed", f"the setup command `{name}` ended with exit code {output.code}", output.tail
+            )
 
 
 class _Output:
@@ -45,7 +47,9 @@ def _run(script: str, name: str, checkout: Path, env: Mapping[str, str], clock: 
     except subprocess.TimeoutExpired as error:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        raise RunFailed("setup_failed", f"the setup command `{name}` was still running when the Run's time was over") from error
+        raise RunFailed(
+            "setup_failed", f"the setup command `{name}` was still running when the Run's time was over"
+        ) from error
     finally:
         end_descendants(clock, 1, 2)
     return _Output(process.returncode, said.decode("utf-8", "replace")[-_EVIDENCE:])

@@ -51,7 +51,7 @@ def visible(text: str) -> str:
 
 
 def as_data(text: str, nonce: str) -> str:
-    """`text` between two lines that carry the Run's `nonce`; the nonce does not occur inside, so the text cannot end its own fence."""
+    """`text` between two lines that carry the Run's `nonce`; it cannot occur inside and end them early."""
     while nonce and nonce in text:
         text = text.replace(nonce, "")
     return f"[data {nonce} begins]\n{text}\n[data {nonce} ends]"
@@ -109,7 +109,7 @@ def _without_unused(prose: str) -> str:
 
 
 def _with_shape(text: str) -> str:
-    """Only characters that show: joiners stay within emoji and between letters that join, one variation selector behind a symbol."""
+    """Only what shows, with joiners within emoji and between letters, and one variation selector behind a symbol."""
     text = "".join(char for char in text.replace("\u2028", "\n").replace("\u2029", "\n") if _shows(char))
     text = "".join(
         char for at, char in enumerate(text) if char not in _VARIATIONS or (at > 0 and _symbol(text[at - 1]))

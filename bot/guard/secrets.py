@@ -1,4 +1,4 @@
-"""Text for the world made free of secrets: known values however they are written, and whatever looks like a usual token."""
+"""Text for the world made free of secrets: known values however they are written, and what looks like a token."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Redactor:
     """Replaces known secrets, however they are written, and whatever looks like a usual token."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        """`secrets`: the values themselves; blank and very short ones are ignored, a long one of several lines counts line by line too."""
+        """`secrets`: the values; blank and very short ones are ignored, one of several lines counts line by line too."""
         known = {
             part for secret in secrets for part in (secret.strip(), *_long_lines(secret)) if len(part) >= _SHORTEST
         }

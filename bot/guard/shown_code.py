@@ -64,7 +64,7 @@ def split(text: str) -> Split:
 
 
 def _block_end(lines: list[str], at: int) -> int | None:
-    """The line after the block that starts at `at` (a single line of prose is one too); None: from here on nothing is certain."""
+    """The line after the block or the line of prose at `at`; None: from here on nothing is certain."""
     if _COMMENT_BLOCK.match(lines[at]):
         rest = "\n".join(lines[at:]).split("<!--", 1)[1]
         return None if "-->" not in rest else at + 1 + rest.split("-->", 1)[0].count("\n")

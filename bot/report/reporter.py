@@ -1,4 +1,4 @@
-"""Tells people how a Run goes: the Tracking comment, the comments on the pull request, the ending, and the job's own page.
+"""Tells people how a Run goes: Tracking comment, comments on the pull request, the ending, and the job's own page.
 
 Nothing leaves without passing the `Redactor`, and a comment that GitHub refuses never costs the Run: what it would
 have said is in the job log and the step summary all the same.
@@ -90,7 +90,7 @@ class GitHubReporter:
         return replace(record, repairs=(*record.repairs[:-1], replace(repair, comment=comment)))
 
     def ended(self, record: Record) -> Record:
-        """The ending, told once: a new comment, the Tracking comment's last state, annotation, step summary, outputs."""
+        """The ending, told once: a new comment, the Tracking comment's last state, annotation, summary, outputs."""
         self._annotate(record)
         if not record.ending_comment and record.outcome is not Outcome.SKIPPED:
             record = self._comment_ending(record)

@@ -11,7 +11,7 @@ from bot.record import Check, CiState, CiVerdict, Outcome, Record, RepairEntry, 
 _NAME = 120
 _LINE = 600
 _REASON = 40_000
-"""Characters of a reason: far more than a sentence has, and low enough that the rest of a comment always fits around it."""
+"""Characters of a reason: far more than a sentence has, and few enough for the rest of a comment."""
 
 CI_WORDS = {
     CiState.PENDING: "still running",

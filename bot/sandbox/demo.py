@@ -1,7 +1,8 @@
 """`nightjar demo`: plays stories on this machine and shows them as GitHub's pages would.
 
-Real are the command, the `claude` CLI, git and its HTTP, and the CI that runs the sample repository's own workflow. Ours are the GitHub that they
-talk to and the model's words. Each story says what it expects; one that does not get it makes the exit code 1.
+Real are the command, the `claude` CLI, git and its HTTP, and the CI that runs the sample repository's own workflow.
+Ours are the GitHub that they talk to and the model's words. Each story says what it expects; one that does not get it
+makes the exit code 1.
 """
 
 from __future__ import annotations
@@ -54,7 +55,10 @@ def _show(story: Story, claude: Path, out: Path) -> bool:
             missed = [expectation.text for expectation in story.expectations if not expectation.holds(played)]
             print("\n" + "\n".join(as_text(title, entries(played.repository, number)) for title, number in pages))
             markdown = "\n".join(as_markdown(title, entries(played.repository, number)) for title, number in pages)
-    outcome = [f"- {'MISSED' if expectation.text in missed else 'ok'}: {expectation.text}" for expectation in story.expectations]
+    outcome = [
+        f"- {'MISSED' if expectation.text in missed else 'ok'}: {expectation.text}"
+        for expectation in story.expectations
+    ]
     told = "\n".join(outcome)
     (out / f"{story.name}.md").write_text(
         f"# {story.title}\n\n{story.about}\n\n{markdown}\n## What was expected\n\n{told}\n", encoding="utf-8"
@@ -83,4 +87,6 @@ def play(
 def _pages(played: Played) -> list[tuple[str, int]]:
     issue = played.repository.issue(played.issue)
     pages = [(f"Issue #{played.issue}: {issue.title}", played.issue)]
-    return pages + [(f"Pull request #{pull.number}: {pull.title}", pull.number) for pull in played.repository.pull_requests()]
+    return pages + [
+        (f"Pull request #{pull.number}: {pull.title}", pull.number) for pull in played.repository.pull_requests()
+    ]

@@ -1,6 +1,8 @@
-"""A job of GitHub Actions on this machine, as far as one step can tell: the event's file, the runner's variables and files, the exit code.
+"""A job of GitHub Actions on this machine, as far as one step can tell: the event's file, the runner's variables and
+files, the exit code.
 
-It starts the real command, `python -m bot run`, in a process of its own, with an environment that has nothing of this machine's but PATH.
+It starts the real command, `python -m bot run`, in a process of its own, with an environment that has nothing of this
+machine's but PATH.
 """
 
 from __future__ import annotations
@@ -46,8 +48,12 @@ class Finished:
 class Job:
     """One job: a fresh RUNNER_TEMP below `folder`, and one step in it."""
 
-    def __init__(self, folder: Path, server: Server, *, model_url: str, claude: Path, scale: float, run_id: int = 1) -> None:
-        """`folder` is made; `scale` speeds the planned waits of the step up; `claude` and `model_url` are what Sessions use."""
+    def __init__(
+        self, folder: Path, server: Server, *, model_url: str, claude: Path, scale: float, run_id: int = 1
+    ) -> None:
+        """`folder` is made; `scale` speeds the planned waits of the step up; `claude` and `model_url` are what Sessions
+        use.
+        """
         self._folder = folder
         self._server = server
         self._model_url = model_url
@@ -102,7 +108,9 @@ class Job:
         )
 
     def finish(self, process: subprocess.Popen[str], line: Callable[[str], None] = lambda _line: None) -> Finished:
-        """Read the step's log to its end; `line` hears each line as the job's page shows it: masks consumed and applied."""
+        """Read the step's log to its end; `line` hears each line as the job's page shows it: masks consumed and
+        applied.
+        """
         lines, masks = [], []
         with process:
             for text in process.stdout or ():
@@ -110,9 +118,10 @@ class Job:
                 if text.startswith(_MASK):
                     masks.append(text.removeprefix(_MASK).strip())
                     continue
+                shown = text.rstrip("\n")
                 for mask in masks:
-                    text = text.replace(mask, "***")
-                line(text.rstrip("\n"))
+                    shown = shown.replace(mask, "***")
+                line(shown)
         return Finished(
             process.returncode, "".join(lines), self._outputs(), self._read(self._folder / "summary.md"), self.temp
         )

@@ -71,7 +71,14 @@ def sample_files() -> dict[str, str]:
 
 def bash(command: str, about: str, *, background: bool = False) -> Call:
     """A Bash call as the model makes it."""
-    return Call("Bash", {"command": command, "description": about, **({"run_in_background": True} if background else {})})
+    return Call(
+        "Bash", {"command": command, "description": about, **({"run_in_background": True} if background else {})}
+    )
+
+
+def chain(*commands: str) -> str:
+    """One shell command that runs `commands` until one fails."""
+    return " && ".join(commands)
 
 
 def write(path: str, text: str) -> str:
@@ -97,26 +104,26 @@ def note(text: str) -> str:
 _PRICES = SAMPLE.joinpath("widget/prices.py").read_text(encoding="utf-8")
 _TESTS = SAMPLE.joinpath("tests/test_prices.py").read_text(encoding="utf-8")
 
-_DISCOUNT = '''
+_DISCOUNT = """
 
 def discount(price, percent):
     return round(price * (100 - percent) / 100)
-'''
+"""
 _DISCOUNT_TOLD = '''
 
 def discount(price, percent):
     """The price less so many percent, rounded to a cent."""
     return round(price * (100 - percent) / 100)
 '''
-_DISCOUNT_TEST = '''
+_DISCOUNT_TEST = """
     def test_discount(self):
         self.assertEqual(discount(1000, 25), 750)
-'''
+"""
 
 
 def _with_discount(code: str, test: str = _DISCOUNT_TEST) -> str:
     tests = _TESTS.replace("import total", "import discount, total") + test
-    return " && ".join([write("widget/prices.py", _PRICES + code), write("tests/test_prices.py", tests)])
+    return chain(write("widget/prices.py", _PRICES + code), write("tests/test_prices.py", tests))
 
 
 _TEST = bash("python3 -m unittest", "Run the tests")
@@ -132,10 +139,17 @@ REPAIR = Story(
             Conversation(
                 name="implement",
                 replies=(
-                    Reply(text="I look at the prices module.", calls=(bash("cat widget/prices.py", "Read the module"),)),
+                    Reply(
+                        text="I look at the prices module.", calls=(bash("cat widget/prices.py", "Read the module"),)
+                    ),
                     Reply(
                         text="I add the function and its test.",
-                        calls=(bash(f"{_with_discount(_DISCOUNT)} && {commit('Add a percentage discount')}", "Add discount()"),),
+                        calls=(
+                            bash(
+                                chain(_with_discount(_DISCOUNT), commit("Add a percentage discount")),
+                                "Add discount()",
+                            ),
+                        ),
                     ),
                     Reply(text="The tests.", calls=(_TEST,)),
                     Reply(
@@ -157,14 +171,20 @@ REPAIR = Story(
             Conversation(
                 name="repair-1",
                 replies=(
-                    Reply(text="The style check fails.", calls=(bash("python3 scripts/style.py", "Reproduce the failure"),)),
+                    Reply(
+                        text="The style check fails.",
+                        calls=(bash("python3 scripts/style.py", "Reproduce the failure"),),
+                    ),
                     Reply(
                         text="A docstring is missing.",
                         calls=(
                             bash(
-                                f"{_with_discount(_DISCOUNT_TOLD)} && python3 scripts/style.py && "
-                                f"{commit('Say what discount() does')} && "
-                                f"{note('`discount` had no docstring, which the style check demands. It has one now.')}",
+                                chain(
+                                    _with_discount(_DISCOUNT_TOLD),
+                                    "python3 scripts/style.py",
+                                    commit("Say what discount() does"),
+                                    note("`discount` had no docstring, which the style check demands. It has one."),
+                                ),
                                 "Add the docstring",
                             ),
                         ),
@@ -178,14 +198,18 @@ REPAIR = Story(
         Expectation("the command ends with exit code 0", lambda played: played.job.exit_code == 0),
         Expectation("exactly one Repair was made", lambda played: played.job.outputs.get("repairs") == "1"),
         Expectation(
-            "the issue is labelled nightjar:ready", lambda played: played.repository.labels(played.issue) == ("nightjar:ready",)
+            "the issue is labelled nightjar:ready",
+            lambda played: played.repository.labels(played.issue) == ("nightjar:ready",),
         ),
         Expectation(
             "the pull request is out of draft and closes the issue",
-            lambda played: all(
-                not pull.draft and f"Closes #{played.issue}" in pull.body for pull in played.repository.pull_requests()
-            )
-            and len(played.repository.pull_requests()) == 1,
+            lambda played: (
+                all(
+                    not pull.draft and f"Closes #{played.issue}" in pull.body
+                    for pull in played.repository.pull_requests()
+                )
+                and len(played.repository.pull_requests()) == 1
+            ),
         ),
         Expectation("whoever labelled is told", lambda played: played.ending().startswith("@alice")),
     ),
@@ -197,7 +221,7 @@ BACKGROUND = Story(
     name="background",
     title="Background work that outlives its limit",
     about=(
-        "The session starts its tests in the background and ends its turn. Nightjar holds the session open; when the Hold limit is over"
+        "The session starts its tests in the background and ends its turn. Nightjar holds it open; after the Hold limit"
         " the tests are stopped, and the session is resumed once to run them in the foreground."
     ),
     issue_title="Add a percentage discount, and run the whole suite",
@@ -210,7 +234,10 @@ BACKGROUND = Story(
                     Reply(
                         text="I add the function and its test.",
                         calls=(
-                            bash(f"{_with_discount(_DISCOUNT_TOLD)} && {commit('Add a percentage discount')}", "Add discount()"),
+                            bash(
+                                chain(_with_discount(_DISCOUNT_TOLD), commit("Add a percentage discount")),
+                                "Add discount()",
+                            ),
                         ),
                     ),
                     Reply(text="The long suite.", calls=(bash(_SLOW_TESTS, "the long test suite", background=True),)),
@@ -223,7 +250,7 @@ BACKGROUND = Story(
                             bash(
                                 hand_over(
                                     "Add a percentage discount",
-                                    "Adds `discount(price, percent)` with a test.\n\nChecked with `python3 -m unittest`.",
+                                    "Adds `discount(price, percent)` with a test. Checked with `python3 -m unittest`.",
                                 ),
                                 "Write the handover",
                             ),
@@ -244,7 +271,8 @@ BACKGROUND = Story(
             lambda played: any(name.endswith("-implement-resume.jsonl") for name in played.logs()),
         ),
         Expectation(
-            "the issue is labelled nightjar:ready", lambda played: played.repository.labels(played.issue) == ("nightjar:ready",)
+            "the issue is labelled nightjar:ready",
+            lambda played: played.repository.labels(played.issue) == ("nightjar:ready",),
         ),
     ),
 )
@@ -254,10 +282,10 @@ def _rounding(how: str) -> str:
     return _DISCOUNT_TOLD.replace("round(price * (100 - percent) / 100)", how)
 
 
-_WRONG_TEST = '''
+_WRONG_TEST = """
     def test_discount(self):
         self.assertEqual(discount(1000, 25), 751)
-'''
+"""
 
 
 def _attempt(number: int, how: str, said: str) -> Conversation:
@@ -269,7 +297,11 @@ def _attempt(number: int, how: str, said: str) -> Conversation:
                 text="It may be the rounding.",
                 calls=(
                     bash(
-                        f"{_with_discount(_rounding(how), _WRONG_TEST)} && {commit(f'Round otherwise ({number})')} && {note(said)}",
+                        chain(
+                            _with_discount(_rounding(how), _WRONG_TEST),
+                            commit(f"Round otherwise ({number})"),
+                            note(said),
+                        ),
                         "Try another rounding",
                     ),
                 ),
@@ -282,7 +314,7 @@ def _attempt(number: int, how: str, said: str) -> Conversation:
 RED = Story(
     name="red",
     title="CI that stays red",
-    about="The session's own test expects the wrong number, and the Repairs look in the wrong place. The cap ends it, and the issue says why.",
+    about="The session's own test expects a wrong number, and the Repairs look elsewhere. The cap ends it.",
     issue_title="Add a percentage discount",
     issue_body="We need `discount(price, percent)`.",
     script=Script(
@@ -294,8 +326,11 @@ RED = Story(
                         text="I add the function and its test.",
                         calls=(
                             bash(
-                                f"{_with_discount(_DISCOUNT_TOLD, _WRONG_TEST)} && {commit('Add a percentage discount')} && "
-                                f"{hand_over('Add a percentage discount', 'Adds `discount(price, percent)`.')}",
+                                chain(
+                                    _with_discount(_DISCOUNT_TOLD, _WRONG_TEST),
+                                    commit("Add a percentage discount"),
+                                    hand_over("Add a percentage discount", "Adds `discount(price, percent)`."),
+                                ),
                                 "Add discount()",
                             ),
                         ),

@@ -1,4 +1,6 @@
-"""An issue's or a pull request's timeline as a person would read it on its page: plain text for a terminal, or Markdown."""
+"""An issue's or a pull request's timeline as a person would read it on its page: plain text for a terminal, or
+Markdown.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bot.sandbox.github import SandboxRepository, TimelineEvent
+from bot.sandbox.github import SandboxRepository
 
 _COMMENTED, _EDITED = "commented", "comment edited"
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
