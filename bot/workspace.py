@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -123,7 +124,7 @@ class GitWorkspace:
         """Push the Issue branch, fast-forward only; its commit id as read back from the remote. Raises `RunFailed`."""
         head = self._commit(f"refs/heads/{self._branch}")
         ref = f"refs/heads/{self._branch}"
-        done = self._network("push", "--quiet", "--porcelain", self._remote.url, f"{ref}:{ref}", check=False)
+        done = self._network("push", "--quiet", "--porcelain", self._remote.url, f"{ref}:{ref}")
         found = self.remote_head() if done.code == 0 else ""
         if done.code == 0 and found == head:
             return head
@@ -132,8 +133,10 @@ class GitWorkspace:
     def remote_head(self) -> str:
         """The Issue branch on the remote, or "" when there is none."""
         ref = f"refs/heads/{self._branch}"
-        out = self._network("ls-remote", "--quiet", self._remote.url, ref).out
-        return next((line.split("\t")[0] for line in out.splitlines() if line.endswith(f"\t{ref}")), "")
+        done = self._network("ls-remote", "--quiet", self._remote.url, ref)
+        if done.code:
+            raise _unreachable("the remote's branches could not be read", done)
+        return next((line.split("\t")[0] for line in done.out.splitlines() if line.endswith(f"\t{ref}")), "")
 
     def ahead(self) -> int:
         """Number of commits on the head that the base commit lacks."""
@@ -165,11 +168,9 @@ class GitWorkspace:
 
     def _fetch(self, branch: str) -> None:
         spec = f"+refs/heads/{branch}:refs/remotes/origin/{branch}"
-        done = self._network("fetch", "--quiet", "--no-tags", self._remote.url, spec, check=False)
+        done = self._network("fetch", "--quiet", "--no-tags", self._remote.url, spec)
         if done.code:
-            raise RunFailed(
-                "github_denied", f"the branch {branch} could not be fetched: {_last_line(done.err)}", _tail(done.err)
-            )
+            raise _unreachable(f"the branch {branch} could not be fetched", done)
 
     def _check_out(self, head: str) -> None:
         """A clone with objects of its own, no remote, and `origin/<base>` to compare with: nothing to push to, nothing
@@ -201,7 +202,7 @@ class GitWorkspace:
         # with a command.
         return self._git(("-c", "core.fsmonitor=false", *words), self.checkout, {}, LOCAL_SECONDS, check=check)
 
-    def _network(self, *words: str, check: bool = True) -> _Done:
+    def _network(self, *words: str) -> _Done:
         login = base64.b64encode(f"x-access-token:{self._remote.token}".encode()).decode()
         server = "/".join(self._remote.url.split("/")[:3])
         credential = {
@@ -209,7 +210,7 @@ class GitWorkspace:
             "GIT_CONFIG_KEY_0": f"http.{server}/.extraheader",
             "GIT_CONFIG_VALUE_0": f"AUTHORIZATION: basic {login}",
         }
-        return self._git(words, self._bare, credential, NETWORK_SECONDS, check=check)
+        return self._git(words, self._bare, credential, NETWORK_SECONDS, check=False)
 
     def _git(
         self, words: Sequence[str], where: Path, extra: Mapping[str, str], seconds: float, *, check: bool
@@ -251,7 +252,22 @@ class GitWorkspace:
             return RunFailed(
                 "handed_over", "somebody else pushed to the Issue branch meanwhile; their commits were left alone"
             )
+        if "[rejected]" not in said and "[remote rejected]" not in said:
+            return _unreachable("the push did not get through", done)
         return RunFailed("push_rejected", f"the push was refused: {_last_line(said)}", _tail(said))
+
+
+_HTTP_STATUS = re.compile(r"returned error: (\d{3})")
+
+
+def _unreachable(what: str, done: _Done) -> RunFailed:
+    """Why git could not talk to the remote: the HTTP status that it names decides."""
+    found = _HTTP_STATUS.search(done.err)
+    status = int(found[1]) if found else 401 if "Authentication failed" in done.err else 0
+    code = {401: "token_expired", 403: "github_denied", 404: "github_denied"}.get(status, "github_unavailable")
+    if "couldn't find remote ref" in done.err:
+        code = "github_denied"
+    return RunFailed(code, f"{what}: {_last_line(done.err)}", _tail(done.err))
 
 
 def _verb(words: Sequence[str]) -> str:

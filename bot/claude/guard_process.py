@@ -28,7 +28,8 @@ _DEFAULTED = (
     *(signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP),
     *(signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD),
 )
-_HELD_BACK = (signal.SIGINT, signal.SIGTERM)
+_HELD_BACK = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_START_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +65,19 @@ class GuardedChild:
         finally:
             os.close(theirs)
             os.close(control)
-        while not (self.pid or self.over):
-            self.look()
         os.set_blocking(self.status, False)
-        if self._error or not self.pid:
+        self._hear_of_the_start()
+        if not self.pid:
             self.close()
-            raise OSError(self._error, os.strerror(self._error) if self._error else "its guard was killed", start.argv[0])
+            raise OSError(self._error, os.strerror(self._error) if self._error else "its guard said nothing", start.argv[0])
+
+    def _hear_of_the_start(self) -> None:
+        limit = Clock.reaction("the start of the child", _START_SECONDS)
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.status, selectors.EVENT_READ)
+            while not (self.pid or self.over or limit.passed()):
+                Clock.select(selector, limit)
+                self.look()
 
     def look(self) -> None:
         """Take in what the guard has said."""
@@ -117,7 +125,7 @@ class GuardedChild:
 
 
 def _forked(start: Start, control: int, status: int) -> int:
-    # A signal between the fork and the guard's own handlers would run this process's handlers in the guard.
+    # Held back for good in the guard: it would run this process's handlers, and it outlives a signal to all of a terminal's processes.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD_BACK)
     try:
         with warnings.catch_warnings():
@@ -147,8 +155,6 @@ def _guard(start: Start, control: int, status: int) -> None:
 def _settle(start: Start, control: int, status: int) -> None:
     """Cut every tie to the process that it was copied from but the two pipes."""
     signal.set_wakeup_fd(-1)
-    for number in (*_HELD_BACK, signal.SIGHUP, signal.SIGQUIT):
-        signal.signal(number, _nothing)  # a handler, because an ignored signal would stay ignored in the child
     os.setsid()
     adopt_orphans()
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -210,7 +216,6 @@ def _watch(child: int, control: int, status: int) -> None:
             else:
                 selector.unregister(control)
                 limit = Clock.reaction("the last rounds", _ROUNDS_SECONDS)
-    _say(status, "left")
 
 
 def _collected(child: int, status: int) -> bool:

@@ -65,5 +65,8 @@ def _run(words: list[str], environ: Mapping[str, str], seconds: float, what: str
         raise RunFailed("claude_missing", f"{what}: {error.strerror or error}") from error
     if done.returncode:
         said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
-        last = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "it printed nothing")
+        telling = [
+            line.strip() for line in said.splitlines() if line.strip() and "complete log of this run" not in line
+        ]
+        last = telling[-1] if telling else "it printed nothing"
         raise RunFailed("claude_missing", f"{what} (exit code {done.returncode}): {last}", said[-_EVIDENCE:])

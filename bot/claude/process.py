@@ -1,16 +1,19 @@
 """One `claude` child process: bytes in, lines out, and a bounded end. It knows no Frame and decides nothing.
 
 Prompts go in by stdin, never by argv (128 KiB is the limit of one argument, and `ps` shows it). stdout is written to the transcript as it arrives.
+The CLI runs under a guard (`bot.claude.guard_process`): however the supervision ends, nothing that was started here is left.
 """
 
 from __future__ import annotations
 
-import contextlib
+import array
+import fcntl
 import os
+import secrets
 import selectors
-import subprocess
+import termios
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -18,15 +21,16 @@ from typing import IO
 
 import orjson
 
-from bot.claude.descendants import end_descendants
+from bot.claude.descendants import end_marked
+from bot.claude.guard_process import GuardedChild, Start
 from bot.clock import Clock, Deadline
 
+MARK_VARIABLE = "NIGHTJAR_SESSION"
+"""In the environment of everything a Session starts: how it is found should its guard be killed."""
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """A longer line is dropped (it stays in the transcript): the largest measured was 3 MB."""
 _CHUNK = 1 << 16
 _STDERR_LINES = 40
-_AFTER_EXIT_SECONDS = 0.5
-"""A grandchild can hold the pipe of a dead CLI: what the CLI itself wrote is in the pipe by now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,13 @@ class Graces:
     """Real seconds that each rung of the way out may take."""
 
     leave: float = 4.0
+    """From the end of stdin to an exit of the CLI's own."""
     term: float = 4.0
+    """From SIGTERM to the end of the CLI and all below it."""
+    after: float = 1.0
+    """The same for what a CLI left behind that has gone by itself."""
     kill: float = 4.0
+    """From SIGKILL, in rounds, to the guard's leave."""
 
 
 CALM = Graces()
@@ -66,6 +75,11 @@ class LineFramer:
         if self._size:
             yield from self._take()
 
+    @property
+    def open(self) -> bool:
+        """Whether a line has begun and not ended."""
+        return self._size > 0
+
     def _add(self, piece: bytes) -> None:
         self._size += len(piece)
         if self._size <= self._limit:
@@ -88,42 +102,45 @@ class ClaudeProcess:
     def __init__(
         self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], transcript: Path, clock: Clock
     ) -> None:
-        """Start it. Raises `OSError` when `argv[0]` cannot be run."""
+        """Start it. Raises `OSError` when `argv[0]` cannot be run or the transcript cannot be written."""
         self._clock = clock
-        self._popen = subprocess.Popen(  # noqa: S603 (argv is built by `command.py`; no shell)
-            argv,
-            cwd=cwd,
-            env=dict(env),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,
-        )
+        self._mark = secrets.token_hex(8)
         self._framer = LineFramer()
         self._outbox = bytearray()
-        self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
+        self._stderr_lines: deque[str] = deque(maxlen=_STDERR_LINES)
         self._stderr_rest = b""
-        self._transcript: IO[bytes] = transcript.open("ab", buffering=0)
-        self._selector = selectors.DefaultSelector()
-        self._pidfd = os.pidfd_open(self._popen.pid)
-        self._after_exit: Deadline | None = None
         self.at_eof = False
-        stdin, stdout, stderr = self._pipes()
-        for pipe in (stdin, stdout, stderr):
-            os.set_blocking(pipe.fileno(), False)
-        self._stdin: IO[bytes] | None = stdin
-        self._selector.register(stdout, selectors.EVENT_READ, "stdout")
-        self._selector.register(stderr, selectors.EVENT_READ, "stderr")
-        self._selector.register(self._pidfd, selectors.EVENT_READ, "exit")
+        """Everything that the CLI wrote has been read."""
+        self._transcript: IO[bytes] = transcript.open("ab", buffering=0)
+        try:
+            self._start(argv, cwd, {**env, MARK_VARIABLE: self._mark})
+        except OSError:
+            self._transcript.close()
+            raise
+        self._selector = selectors.DefaultSelector()
         self._wake = clock.cancel.fd
-        self._selector.register(self._wake, selectors.EVENT_READ, "wake")
+        for file, name in (
+            *((self._stdout, "stdout"), (self._stderr, "stderr")),
+            *((self._child.status, "status"), (self._wake, "wake")),
+        ):
+            self._selector.register(file, selectors.EVENT_READ, name)
 
-    def _pipes(self) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
-        pipes = (self._popen.stdin, self._popen.stdout, self._popen.stderr)
-        if any(pipe is None for pipe in pipes):
-            raise OSError("the claude command was started without pipes")
-        return pipes  # type: ignore[return-value]  # just checked
+    def _start(self, argv: Sequence[str], cwd: Path, env: Mapping[str, str]) -> None:
+        stdin, self._stdin = os.pipe2(os.O_CLOEXEC)
+        self._stdout, stdout = os.pipe2(os.O_CLOEXEC)
+        self._stderr, stderr = os.pipe2(os.O_CLOEXEC)
+        ours, theirs = (self._stdin, self._stdout, self._stderr), (stdin, stdout, stderr)
+        try:
+            self._child = GuardedChild(Start(argv, cwd, env, theirs))
+        except OSError:
+            for pipe in ours:
+                os.close(pipe)
+            raise
+        finally:
+            for pipe in theirs:
+                os.close(pipe)
+        for pipe in ours:
+            os.set_blocking(pipe, False)
 
     def __enter__(self) -> ClaudeProcess:
         """Itself."""
@@ -132,6 +149,11 @@ class ClaudeProcess:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """End what still runs, calmly after a good end and hastily after an exception."""
         self.end(CALM if kind is None else HASTY)
+
+    @property
+    def pid(self) -> int:
+        """The CLI's process id."""
+        return self._child.pid
 
     # ── in ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -145,61 +167,90 @@ class ClaudeProcess:
         self._send({"type": "control_request", "request_id": request_id, "request": request})
 
     def _send(self, message: object) -> None:
-        self._outbox += orjson.dumps(message) + b"\n"
-        self._flush()
+        if self._stdin >= 0:
+            self._outbox += orjson.dumps(message) + b"\n"
+            self._flush()
 
     def _flush(self) -> None:
         """Write what the pipe takes; the rest when it is ready again, so that a CLI that is writing itself never deadlocks with us."""
-        if self._stdin is None:
-            return
-        with contextlib.suppress(BlockingIOError, BrokenPipeError):
+        try:
             while self._outbox:
-                written = os.write(self._stdin.fileno(), self._outbox[:_CHUNK])
+                written = os.write(self._stdin, self._outbox[:_CHUNK])
                 del self._outbox[:written]
-        registered = self._stdin in self._selector.get_map()
-        if self._outbox and not registered:
-            self._selector.register(self._stdin, selectors.EVENT_WRITE, "stdin")
-        elif not self._outbox and registered:
-            self._selector.unregister(self._stdin)
+        except BlockingIOError:
+            if self._stdin not in self._selector.get_map():
+                self._selector.register(self._stdin, selectors.EVENT_WRITE, "stdin")
+        except BrokenPipeError:
+            self.close_stdin()  # nobody will read it: its exit, or its silence, says the rest
+        else:
+            self._forget(self._stdin)
 
     def close_stdin(self) -> None:
         """No more messages: the CLI ends when it has nothing left to do."""
-        if self._stdin is not None:
-            if self._stdin in self._selector.get_map():
-                self._selector.unregister(self._stdin)
-            with contextlib.suppress(BrokenPipeError):
-                self._stdin.close()
-            self._stdin = None
+        if self._stdin >= 0:
+            self._forget(self._stdin)
+            os.close(self._stdin)
+            self._stdin = -1
+
+    def _forget(self, file: int) -> None:
+        if file in self._selector.get_map():
+            self._selector.unregister(file)
 
     # ── out ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def read(self, until: Deadline | None) -> list[bytes]:
+    def read(self, until: Deadline) -> list[bytes]:
         """The complete lines that arrive before `until`; [] when nothing did, or at EOF, or when the Run was cancelled."""
-        if self._after_exit is not None and (until is None or self._after_exit.at < until.at):
-            until = self._after_exit
         lines: list[bytes] = []
-        for key, _ in self._clock.select(self._selector, until):
-            match key.data:
-                case "stdout":
-                    lines += self._read_stdout()
-                case "stderr":
-                    self._read_stderr()
-                case "stdin":
-                    self._flush()
-                case "exit":
-                    self._selector.unregister(self._pidfd)
-                    self._after_exit = self._clock.reaction("the last output", _AFTER_EXIT_SECONDS)
-        if self._after_exit is not None and self._after_exit.passed() and not lines:
-            lines += self._finish()
+        ready = {key.data for key, _ in self._clock.select(self._selector, until)}
+        if "stdin" in ready:
+            self._flush()
+        if "stdout" in ready:
+            lines += self._read_stdout()
+        if "stderr" in ready:
+            self._read_stderr()
+        if "status" in ready:
+            self._child.look()
+            if self._child.over:
+                self._forget(self._child.status)
+            if self._child.ended:
+                lines += self._read_the_last()
         return lines
 
+    @property
+    def mid_line(self) -> bool:
+        """A line has begun to arrive and its end has not come."""
+        return not self.at_eof and self._framer.open
+
     def _read_stdout(self) -> list[bytes]:
-        chunk = self._chunk(self._popen.stdout)
+        chunk = _chunk(self._stdout)
+        if chunk is None:
+            return []
         if not chunk:
-            self._selector.unregister(self._pipes()[1])
+            self._forget(self._stdout)
             return self._finish()
-        self._transcript.write(chunk)
+        self._keep(chunk)
         return list(self._framer.feed(chunk))
+
+    def _keep(self, chunk: bytes) -> None:
+        if not self._transcript.closed:
+            try:
+                self._transcript.write(chunk)
+            except OSError as error:
+                self._transcript.close()  # a full disk ends the transcript, not the Session
+                self._stderr_lines.append(f"the transcript ends early: {error.strerror}")
+
+    def _read_the_last(self) -> list[bytes]:
+        """After the CLI's exit all that it wrote is in the pipe, and what a grandchild that holds the pipe adds is not its word."""
+        lines: list[bytes] = []
+        left = _waiting(self._stdout)
+        while not self.at_eof and left > 0:
+            chunk = os.read(self._stdout, min(left, _CHUNK))
+            left -= len(chunk)
+            self._keep(chunk)
+            lines += self._framer.feed(chunk)
+        self._read_stderr()
+        self._forget(self._stdout)
+        return lines + self._finish()
 
     def _finish(self) -> list[bytes]:
         if self.at_eof:
@@ -208,61 +259,76 @@ class ClaudeProcess:
         return list(self._framer.rest())
 
     def _read_stderr(self) -> None:
-        chunk = self._chunk(self._popen.stderr)
+        chunk = _chunk(self._stderr)
+        if chunk is None:
+            return
         if not chunk:
-            self._selector.unregister(self._pipes()[2])
+            self._forget(self._stderr)
         *lines, self._stderr_rest = (self._stderr_rest[-_CHUNK:] + chunk).split(b"\n")
-        self._stderr.extend(line.decode("utf-8", errors="replace") for line in lines)
-
-    @staticmethod
-    def _chunk(pipe: IO[bytes] | None) -> bytes:
-        try:
-            return os.read(pipe.fileno(), _CHUNK) if pipe else b""
-        except BlockingIOError:
-            return b""
+        self._stderr_lines.extend(line.decode("utf-8", errors="replace") for line in lines)
 
     @property
     def stderr_tail(self) -> str:
-        """The last lines of stderr."""
+        """The last lines of stderr, raw: whoever shows them takes the secrets out."""
         rest = self._stderr_rest.decode("utf-8", errors="replace")
-        return "\n".join([*self._stderr, rest] if rest else self._stderr)
+        return "\n".join([*self._stderr_lines, rest] if rest else self._stderr_lines)
 
     @property
     def dropped_lines(self) -> int:
         """Lines over `MAX_LINE_BYTES`."""
         return self._framer.dropped
 
+    @property
+    def exit_code(self) -> int | None:
+        """Negative for death by that signal; None while it runs, or when its guard was killed."""
+        return self._child.exit_code
+
     # ── the end ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def end(self, graces: Graces = CALM) -> int | None:
-        """Close stdin, then wait, TERM, KILL, each bounded; then every descendant. The exit code, negative for a signal. Idempotent."""
-        if self._wake in (self._selector.get_map() or {}):
-            self._selector.unregister(self._wake)
+    def end(self, graces: Graces = CALM) -> list[bytes]:
+        """Close stdin and wait; then SIGTERM, then SIGKILL to the CLI and everything below it, each rung bounded. The last lines. Idempotent."""
+        if self._child.status < 0:
+            return []
+        self._forget(self._wake)
         self.close_stdin()
-        code = self._wait(graces.leave) if self._popen.returncode is None else self._popen.returncode
-        for stop, seconds in ((self._popen.terminate, graces.term), (self._popen.kill, graces.kill)):
-            if code is None:
-                stop()
-                code = self._wait(seconds)
-        end_descendants(self._clock, graces.term / 4, graces.kill)
+        lines = self._drain("the exit", graces.leave, lambda: self._child.ended)
+        if not (self._child.alone or self._child.over):
+            self._child.terminate()
+            seconds = graces.after if self._child.ended else graces.term
+            lines += self._drain("the end after SIGTERM", seconds, lambda: self._child.alone)
+        self._child.kill_all()
+        lines += self._drain("the end after SIGKILL", graces.kill, lambda: self._child.over)
+        self._child.close()
+        if not self._child.alone:  # its guard was killed
+            end_marked(f"{MARK_VARIABLE}={self._mark}", self._clock, graces.kill)
         self._close_files()
-        return code
+        return lines
 
-    def _wait(self, seconds: float) -> int | None:
-        """Keep draining while it leaves: a CLI that is blocked on a full pipe would never end."""
-        limit = self._clock.reaction("the exit", seconds)
-        while self._popen.poll() is None and not limit.passed():
-            if self._selector.get_map() is not None and not self.at_eof:
-                self.read(self._clock.reaction("a look", min(0.05, limit.left())))
-            else:
-                self._clock.pause(min(0.02, limit.left()))
-        return self._popen.poll()
+    def _drain(self, name: str, seconds: float, done: Callable[[], bool]) -> list[bytes]:
+        """Keep reading while it leaves: a CLI that is blocked on a full pipe would never end."""
+        lines: list[bytes] = []
+        limit = self._clock.reaction(name, seconds)
+        while not (done() or self._child.over or limit.passed()):
+            lines += self.read(limit)
+        return lines
 
     def _close_files(self) -> None:
-        if self._transcript.closed:
-            return
         self._transcript.close()
         self._selector.close()
-        os.close(self._pidfd)
-        for pipe in self._pipes()[1:]:
-            pipe.close()
+        os.close(self._stdout)
+        os.close(self._stderr)
+
+
+def _chunk(pipe: int) -> bytes | None:
+    """What the pipe has; b"" at its end, None when there is nothing yet."""
+    try:
+        return os.read(pipe, _CHUNK)
+    except BlockingIOError:
+        return None
+
+
+def _waiting(pipe: int) -> int:
+    """The number of bytes in the pipe."""
+    count = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0]

@@ -83,7 +83,7 @@ def resume(verdict: Verdict, *, bash_minutes: int) -> str:
 
 
 def _render(template: str, work: Work, **values: object) -> str:
-    remarks = [{"author": remark.author, "data": guard.as_data(remark.body, work.nonce)} for remark in work.remarks]
+    remarks = [{"author": remark.author, "data": _data(remark.body, work.nonce)} for remark in work.remarks]
     text = (
         _environment()
         .get_template(f"{template}.md")
@@ -92,11 +92,12 @@ def _render(template: str, work: Work, **values: object) -> str:
             issue=work.issue,
             base=work.base,
             branch=work.branch,
+            nonce=work.nonce,
             check_command=work.check_command,
             template=work.template,
             bash_minutes=work.bash_minutes,
-            title_data=guard.as_data(work.title, work.nonce),
-            body_data=guard.as_data(work.body, work.nonce) if work.body.strip() else "",
+            title_data=_data(work.title, work.nonce),
+            body_data=_data(work.body, work.nonce) if work.body.strip() else "",
             remarks=remarks,
             **values,
         )
@@ -109,7 +110,7 @@ def _evidence(item: Evidence, nonce: str) -> dict[str, str]:
         "name": _one_line(item.check.name),
         "conclusion": item.check.conclusion or "failed",
         "step": _one_line(item.step),
-        "data": guard.as_data(item.excerpt, nonce),
+        "data": _data(item.excerpt, nonce),
     }
 
 
@@ -122,6 +123,11 @@ def _earlier(repair: RepairEntry) -> dict[str, object]:
         "changed": f"changed {files}{note}",
         "ci": repair.ci or "nothing",
     }
+
+
+def _data(text: str, nonce: str) -> str:
+    """A stranger's text: what a person would see of it, between lines that it cannot imitate."""
+    return guard.as_data(guard.visible(text), nonce)
 
 
 def _one_line(text: str) -> str:
