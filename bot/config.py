@@ -68,6 +68,7 @@ class Config:
     background_wait_minutes: float
     instructions: Mapping[str, str]
     max_repairs: int
+    repeat_limit: int
     max_cost_usd: float
     run_timeout_minutes: float
     session_timeout_minutes: float
@@ -79,6 +80,8 @@ class Config:
     working_directory: str
     setup: tuple[str, ...]
     check_command: str | None
+    protected_paths: tuple[str, ...]
+    protected_paths_action: str
     draft: str
     git_user_name: str
     git_user_email: str

@@ -84,8 +84,9 @@ def end(record: Record, draft: str, labels: Labels, ports: EndingPorts) -> Recor
         record = _back_to_draft(record, draft, ports)
     if record.claimed:
         record = _trying(record, "The label could not be changed", lambda known: _labelled(known, good, labels, ports))
-    record = ports.report.ended(record)
-    return ports.journal.save(record)
+    record = _trying(record, "The Record could not be pushed", ports.journal.publish)
+    record = ports.journal.save(ports.report.ended(record))
+    return _trying(record, "The Record could not be pushed", ports.journal.publish)
 
 
 def _labelled(record: Record, good: bool, labels: Labels, ports: EndingPorts) -> Record:
@@ -109,8 +110,17 @@ def _kept(record: Record, ports: EndingPorts) -> Record:
             return record
         return replace(record, pushed=ports.workspace.push())
 
+    def keep(record: Record) -> Record:
+        if record.head == record.pushed or not ports.workspace.ahead():
+            return record
+        return record.noted(
+            f"What is not on GitHub is kept as a patch in the job's logs folder: {ports.workspace.keep_patch()}."
+        )
+
     record = _trying(record, "What the session left could not be committed", collect)
-    return record if why in _PUSH_IS_HOPELESS else _trying(record, "The work could not be pushed", push)
+    if why not in _PUSH_IS_HOPELESS:
+        record = _trying(record, "The work could not be pushed", push)
+    return _trying(record, "The work could not be kept", keep)
 
 
 def _back_to_draft(record: Record, draft: str, ports: EndingPorts) -> Record:

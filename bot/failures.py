@@ -203,6 +203,16 @@ _ROWS = (
         retryable=True,
     ),
     Failure(
+        code="request_rejected",
+        title="The model's API did not take the request",
+        why=(
+            "The conversation was longer than the model takes, or a request was malformed for it. Asking "
+            "again would end the same."
+        ),
+        remedy="Split the issue into smaller ones, or choose a model with a longer context by the setting `model`.",
+        retryable=False,
+    ),
+    Failure(
         code="refused",
         title="Claude declined the task",
         why=(
@@ -481,6 +491,81 @@ _ROWS = (
         retryable=True,
     ),
     # -- finish
+    Failure(
+        code="ci_inherited",
+        title="CI is red on the base branch too",
+        why=(
+            "Every check that fails on the pull request fails by the same name on the commit of the base "
+            "branch that it builds on. "
+            "The change did not break them, so no Repair was spent on them."
+        ),
+        remedy=(
+            "Make the base branch green, then put the label on again; or look at the pull request and decide"
+            " without those checks."
+        ),
+        retryable=False,
+    ),
+    Failure(
+        code="ci_infrastructure",
+        title="CI broke for no fault of the code",
+        why=(
+            "A job was cancelled, its runner was lost or it could not be set up. It was run once more where "
+            "the token may do that, and "
+            "broke again."
+        ),
+        remedy=(
+            "Look at the job's page, run it again, and put the label on once it works. To let Nightjar run "
+            "failed jobs again, give its "
+            "token `actions: write`."
+        ),
+        retryable=True,
+    ),
+    Failure(
+        code="ci_unreadable",
+        title="What CI says cannot be read",
+        why="The token may not read checks, commit statuses or workflow runs of this repository.",
+        remedy=f"Let the token read them:\n\n{_PERMISSIONS}",
+        retryable=False,
+    ),
+    Failure(
+        code="ci_repeats",
+        title="The same failure came back",
+        why=(
+            "A Repair changed the code, and CI failed with the same checks and the same error lines as "
+            "before. Another Repair of the "
+            "same kind would cost the same and most likely end the same."
+        ),
+        remedy=(
+            "Read what the Repairs tried, write what you know into the issue, and put the label on again. To"
+            " allow more tries:\n\n"
+            f"{_setting('repeat-limit: 3')}"
+        ),
+        retryable=False,
+    ),
+    Failure(
+        code="base_moving",
+        title="The base branch moves faster than CI",
+        why=(
+            "Each time CI was green, the base branch had moved on and conflicted again, until the bound on "
+            "such rounds was used up."
+        ),
+        remedy="Put the label on again at a quieter time, or merge the base branch by hand: the work is on the branch.",
+        retryable=True,
+    ),
+    Failure(
+        code="protected_path",
+        title="The change touches a protected file",
+        why=(
+            "`protected-paths` names files that a Run may not change, because they decide what is checked "
+            "and who may do what. The "
+            "change was not pushed; the job's logs folder has it as a patch."
+        ),
+        remedy=(
+            "Make that part of the change yourself. If a Run may touch such files, and should only say so:\n\n"
+            f"{_setting('protected-paths-action: flag')}"
+        ),
+        retryable=False,
+    ),
     Failure(
         code="conflict_unresolved",
         title="the conflict with the base branch was not resolved",

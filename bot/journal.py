@@ -1,23 +1,50 @@
-"""The Record on disk: written whole or not at all, before and after each step."""
+"""Keeps the Record: in one file of the runner, and as commits on a ref of the repository, `refs/nightjar/issue-<n>`.
+
+The ref is claim, lock and journal in one. It only ever moves fast-forward, so that of two Runs on one issue one is
+refused; `git log` of it reads the Run; a Session, which holds no credential, can write neither it nor the file.
+"""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from bot.record import Record, to_json
+from bot.failures import RunFailed
+from bot.git import Git, evidence, last_line, unreachable
+from bot.record import Record, from_json, to_json
+from bot.steps import next_step
+
+_FILE = "record.json"
+_IDENTITY = ("-c", "user.name=nightjar", "-c", "user.email=nightjar@users.noreply.github.com")
 
 
-class DiskJournal:
-    """Keeps the newest Record in one file."""
+class RunJournal:
+    """The `Journal` port of one Run."""
 
-    def __init__(self, path: Path) -> None:
-        """`path`'s folder is made when needed."""
+    def __init__(self, path: Path, git: Git, issue: int) -> None:
+        """`path` is the file on the runner."""
         self._path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
+        self._git = git
+        self._ref = f"refs/nightjar/issue-{issue}"
+        self._parent = ""
+
+    def last(self) -> Record | None:
+        """The Record that the newest Run on this issue left on the ref; this Run's claim builds on it.
+
+        Raises `UnreadableRecord`, `RunFailed`.
+        """
+        self._git.open()
+        self._parent = self._git.remote_ref(self._ref)
+        if not self._parent:
+            return None
+        done = self._git.network("fetch", "--quiet", "--no-tags", self._git.remote.url, self._ref)
+        if done.code:
+            raise unreachable("the last Run's Record could not be fetched", done)
+        return from_json(self._git.local("cat-file", "blob", f"{self._parent}:{_FILE}", check=False).out)
 
     def save(self, record: Record) -> Record:
-        """Write it; the same Record, for the caller's convenience."""
+        """Write the file, whole or not at all; the same Record."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
         fresh = self._path.with_suffix(".new")
         with fresh.open("w", encoding="utf-8") as file:
             file.write(to_json(record))
@@ -25,3 +52,29 @@ class DiskJournal:
             os.fsync(file.fileno())
         fresh.replace(self._path)
         return record
+
+    def publish(self, record: Record) -> Record:
+        """Save it, and push it onto the ref; the same Record.
+
+        Raises `RunFailed`: `handed_over` when another Run has moved the ref meanwhile.
+        """
+        self.save(record)
+        blob = self._git.local("hash-object", "-w", "--stdin", given=to_json(record)).out.strip()
+        tree = self._git.local("mktree", given=f"100644 blob {blob}\t{_FILE}\n").out.strip()
+        parents = ("-p", self._parent) if self._parent else ()
+        words = ("commit-tree", tree, *parents, "-m", str(record.outcome or next_step(record)))
+        commit = self._git.local(*_IDENTITY, *words).out.strip()
+        done = self._git.network("push", "--quiet", "--porcelain", self._git.remote.url, f"{commit}:{self._ref}")
+        if done.code:
+            raise (
+                self._refused(done.out + done.err)
+                if "[rejected]" in done.out
+                else unreachable("the Record could not be pushed", done)
+            )
+        self._parent = commit
+        return record
+
+    @staticmethod
+    def _refused(said: str) -> RunFailed:
+        reason = f"another Run has taken this issue over: its Record was refused ({last_line(said)})"
+        return RunFailed("handed_over", reason, evidence(said))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -100,12 +100,20 @@ class GitHub(Protocol):
     def evidence(self, check: Check) -> Evidence:
         """What went wrong in a failed check."""
 
+    def rerun(self, checks: Sequence[Check]) -> str:
+        """Run the jobs of these checks once more; "" when that was started, else why it cannot be."""
+
 
 class CiWatch(Protocol):
     """Waits for CI on one commit."""
 
-    def wait(self, head: str, *, expects_ci: bool) -> CiVerdict:
-        """The verdict on `head`; returns as soon as it is final or a limit has passed."""
+    def wait(self, head: str, *, expects_ci: bool, known: Collection[int] = ()) -> CiVerdict:
+        """The verdict on `head`; returns as soon as it is final or a limit has passed. `known`: jobs whose result was
+        judged already and that are being run again: until their new attempt shows, they count as running.
+        """
+
+    def look(self, commit: str) -> CiVerdict:
+        """What CI says of `commit` now, without waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +150,25 @@ class Sessions(Protocol):
         """The Session of the newest Repair of `record`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """What came of merging a sampled base commit into the Issue branch."""
+
+    head: str
+    conflicts: tuple[str, ...]
+    """Paths in conflict: the merge is left open in the checkout for a conflict Repair, and `head` is unchanged."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One file of a diff. Lines are without their sign; both are empty for a binary file."""
+
+    path: str
+    deleted: bool
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
 class Workspace(Protocol):
     """git for one Run: the program's own repository, and the Session's checkout."""
 
@@ -150,6 +177,15 @@ class Workspace(Protocol):
 
     def collect(self, message: str) -> str:
         """Commit what the Session left uncommitted, and take its commits over; the new head."""
+
+    def sample_base(self) -> str:
+        """Fetch the Base branch; its tip."""
+
+    def merge(self, commit: str) -> Merge:
+        """Merge a sampled base commit into the Issue branch; nothing happens when the head contains it already."""
+
+    def contains(self, commit: str) -> bool:
+        """Whether the head contains `commit`."""
 
     def push(self) -> str:
         """Push the Issue branch, fast-forward only; its commit id as read back from the remote."""
@@ -160,8 +196,8 @@ class Workspace(Protocol):
     def ahead(self) -> int:
         """Number of commits on the head that the base commit lacks."""
 
-    def changed(self, before: str, after: str) -> tuple[str, ...]:
-        """Paths that differ between two commits."""
+    def changed(self, before: str, after: str) -> tuple[FileChange, ...]:
+        """What differs between two commits; what `after` got by merging the base commit is left out."""
 
     def subjects(self) -> tuple[str, ...]:
         """First lines of the messages of the commits over base, oldest first."""
@@ -169,8 +205,8 @@ class Workspace(Protocol):
     def workflow_files(self) -> Mapping[str, str]:
         """The workflow files in the head: path → text."""
 
-    def close(self) -> None:
-        """Remove the checkout."""
+    def keep_patch(self) -> str:
+        """Keep the commits that the remote lacks as a patch beside the transcripts; its name."""
 
 
 class Reporter(Protocol):
@@ -196,4 +232,7 @@ class Journal(Protocol):
     """Keeps the Record."""
 
     def save(self, record: Record) -> Record:
-        """Keep it, whole or not at all; the same Record."""
+        """Keep it on the runner, whole or not at all; the same Record."""
+
+    def publish(self, record: Record) -> Record:
+        """Keep it where another runner finds it, too. Raises `RunFailed` when another Run has the issue."""

@@ -35,6 +35,9 @@ class CiState(StrEnum):
     NONE_EXPECTED = "none_expected"
     NEVER_STARTED = "never_started"
     NEEDS_APPROVAL = "needs_approval"
+    SUPERSEDED = "superseded"
+    INFRASTRUCTURE = "infrastructure"
+    UNREADABLE = "unreadable"
     TIMED_OUT = "timed_out"
 
 
@@ -118,6 +121,8 @@ class Check:
     job_id: int | None = None
     summary: str = ""
     """What the check says of itself when there is no log."""
+    inherited: bool = False
+    """Red by the same name on the base commit that the head last merged: not the branch's to fix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,20 +143,27 @@ class CiVerdict:
     head: str
     state: CiState
     checks: tuple[Check, ...] = ()
+    explanation: str = ""
+    """Why there is no verdict on the code, where a fact says so."""
 
     @property
     def failed(self) -> tuple[Check, ...]:
-        """The checks that failed."""
-        return tuple(check for check in self.checks if check.state is CheckState.FAILED)
+        """The checks that failed and are the branch's to fix."""
+        return tuple(check for check in self.checks if check.state is CheckState.FAILED and not check.inherited)
+
+    @property
+    def inherited(self) -> tuple[Check, ...]:
+        """The checks that failed on the base commit too."""
+        return tuple(check for check in self.checks if check.state is CheckState.FAILED and check.inherited)
 
 
 @dataclass(frozen=True, slots=True)
 class RepairEntry:
-    """One Repair: what was red, what it changed, what CI said then."""
+    """One Repair: what it was for, what it changed, what CI said then."""
 
     number: int
     red: tuple[str, ...]
-    """Names of the failed checks it was started for."""
+    """Names of the failed checks, or the paths in conflict, that it was started for."""
     before: str
     after: str = ""
     """Commit ids of the Issue branch before and after; `after` is "" until the Session ended, equal to `before` when
@@ -162,6 +174,12 @@ class RepairEntry:
     """What the Session noted about it; data from a stranger."""
     ci: CiState | None = None
     comment: int = 0
+    conflict: bool = False
+    """A conflict Repair; else a CI-fix Repair."""
+    fingerprint: str = ""
+    """Of the failure it was started for: equal for the same checks with the same error lines."""
+    suspicions: tuple[str, ...] = ()
+    """What a reviewer should look at: tests deleted or skipped, thresholds lowered, workflows edited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +219,18 @@ class Record:
     resumes: int = 0
     repairs: tuple[RepairEntry, ...] = ()
     ci: CiVerdict | None = None
+    round_base: str = ""
+    """The base commit sampled for this round and contained in `head`; "" when it has to be sampled."""
+    conflicts: tuple[str, ...] = ()
+    """Paths in conflict of a merge that is open in the checkout."""
+    base_moves: int = 0
+    """Rounds that were only needed because the Base branch had moved."""
+    rerun_jobs: tuple[int, ...] = ()
+    """Jobs whose failure was judged and that are being run again."""
+    reruns: tuple[str, ...] = ()
+    """Heads whose failed jobs had their one Check re-run."""
+    suspicions: tuple[str, ...] = ()
+    """What a reviewer should look at in the first Session's work."""
     notes: tuple[str, ...] = ()
     """Facts worth telling that are no Failure."""
     outcome: Outcome | None = None

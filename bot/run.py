@@ -1,8 +1,8 @@
 """The Run: from a claimed issue to a pull request that Nightjar stands behind, or to the reason why not.
 
-    claim ─> prepare ─> implement ─> push ─> open ─> watch CI ─> finish
-                                      ^                 │ red
-                                      └──── Repair <────┘   (at most `max-repairs`)
+    claim ─> prepare ─> implement ─> sync ─> push ─> open ─> watch CI ─> finish
+                                      ^                        │
+                                      └─ Repair (red, conflict) or the base moved
 
 Each step takes the Record further and saves it; the next step is chosen from the Record alone (`bot.steps`). A step
 that cannot go on raises `RunFailed`; whatever happens, the Run ends in exactly one reported outcome (`bot.ending`).
@@ -11,6 +11,7 @@ that cannot go on raises `RunFailed`; whatever happens, the Run ends in exactly 
 from __future__ import annotations
 
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bot.cancel import Cancel, Cancelled
@@ -18,9 +19,11 @@ from bot.config import Config
 from bot.ending import Labels, end
 from bot.expectation import expects_ci
 from bot.failures import RunFailed
-from bot.ports import CiWatch, Delivered, GitHub, Journal, Reporter, Sessions, Workspace
-from bot.record import FailureEntry, Outcome, Record, RepairEntry, SessionEntry
-from bot.steps import Step, dead_end, next_step
+from bot.ports import CiWatch, Delivered, FileChange, GitHub, Journal, Reporter, Sessions, Workspace
+from bot.record import CheckState, CiState, Evidence, FailureEntry, Outcome, Record, RepairEntry, SessionEntry
+from bot.repetition import fingerprint, inherit, repeats
+from bot.steps import MAX_BASE_MOVES, Step, dead_end, next_step
+from bot.suspicion import protected, suspicions
 
 _TRACEBACK = 4000
 
@@ -76,10 +79,14 @@ class Run:
                 self._implement()
             case Step.PUSH:
                 self._keep(pushed=self._ports.workspace.push())
+            case Step.SYNC:
+                self._sync()
             case Step.OPEN:
                 self._open()
             case Step.WATCH:
                 self._watch()
+            case Step.RERUN:
+                self._rerun()
             case Step.REPAIR:
                 self._repair()
             case Step.FINISH:
@@ -90,15 +97,18 @@ class Run:
     def _keep(self, **known: object) -> None:
         self.record = self._ports.journal.save(replace(self.record, **known))  # type: ignore[arg-type]
 
+    def _publish(self) -> None:
+        self.record = self._ports.journal.publish(self.record)
+
     # ── the steps ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def _claim(self) -> None:
-        """The Tracking comment first, then the label that people see."""
+        """The Record's ref first, of which two Runs cannot both move it; then the Tracking comment, then the label."""
+        self._publish()
         self.record = self._ports.journal.save(self._ports.report.claimed(self.record))
         trigger = self.record.trigger
-        self._ports.github.swap_labels(
-            trigger.issue, add=self._labels.working, remove=[trigger.label, *self._labels.ended]
-        )
+        others = [trigger.label, *self._labels.ended]
+        self._ports.github.swap_labels(trigger.issue, add=self._labels.working, remove=others)
         self._keep(claimed=True)
 
     def _prepare(self) -> None:
@@ -113,12 +123,14 @@ class Run:
 
     def _implement(self) -> None:
         """The first Session: `implement`, or `continue` where work is there already."""
+        before = self.record.head
         subjects = self._ports.workspace.subjects() if self.record.continuation else ()
         left = self._ports.sessions.implement(self.record, subjects, self._session_ended)
         head = self._ports.workspace.collect(f"Work on issue #{self.record.trigger.issue}")
         self._keep(head=head)
         if not self._ports.workspace.ahead():
             raise RunFailed("no_changes", _no_changes(self.record))
+        self._keep(suspicions=self._looked_at(self._ports.workspace.changed(before, head)))
         self._describe(left)
         self._keep(implemented=True)
 
@@ -129,9 +141,13 @@ class Run:
             return
         commits = "\n".join(f"- {subject}" for subject in self._ports.workspace.subjects())
         self._keep(title=self.record.trigger.title, body=commits)
-        self.record = self.record.noted(
-            "The session left no text for the pull request: title and body are Nightjar's own."
-        )
+        self._note("The session left no text for the pull request: title and body are Nightjar's own.")
+
+    def _sync(self) -> None:
+        """The Base branch as it is now, merged into the Issue branch: the beginning of a round."""
+        commit = self._ports.workspace.sample_base()
+        merge = self._ports.workspace.merge(commit)
+        self._keep(round_base=commit, head=merge.head, conflicts=merge.conflicts)
 
     def _open(self) -> None:
         """The pull request: a draft until CI is green, where drafts are wanted."""
@@ -148,38 +164,82 @@ class Run:
     def _watch(self) -> None:
         """What CI says of the very commit that was pushed; the newest Repair's comment says it too."""
         expected = expects_ci(self._ports.workspace.workflow_files())
-        self._keep(ci=self._ports.ci.wait(self.record.pushed, expects_ci=expected))
-        if self.record.repairs and self.record.ci is not None:
-            self._keep_repair(ci=self.record.ci.state)
+        ci = self._ports.ci.wait(self.record.pushed, expects_ci=expected, known=self.record.rerun_jobs)
+        if ci.state is CiState.SUPERSEDED:
+            self._still_ours()
+            self._another_round()
+        if ci.state is CiState.RED:
+            ci = inherit(ci, self._ports.ci.look(self.record.round_base or self.record.base_commit))
+        self._keep(ci=ci, rerun_jobs=())
+        if self.record.repairs:
+            self._keep_repair(ci=ci.state)
             self.record = self._ports.report.repaired(self.record)
 
+    def _rerun(self) -> None:
+        """The one Check re-run of this head's own failed jobs."""
+        ci = self.record.ci
+        if ci is None:
+            raise AssertionError("a Check re-run follows a verdict")
+        checks = [check for check in ci.checks if check.state in (CheckState.FAILED, CheckState.NO_VERDICT)]
+        refusal = self._ports.github.rerun([check for check in checks if not check.inherited])
+        if refusal:
+            self._note(f"The failed jobs could not be run once more: {refusal}")
+            self._keep(reruns=(*self.record.reruns, ci.head))
+            return
+        jobs = tuple(check.job_id for check in checks if check.job_id is not None)
+        self._keep(reruns=(*self.record.reruns, ci.head), rerun_jobs=jobs, ci=None)
+
     def _repair(self) -> None:
-        """One CI-fix Repair. It is counted before its Session starts, so that no crash makes it free."""
-        red = self.record.ci.failed if self.record.ci is not None else ()
+        """One Repair. It is counted before its Session starts, so that no crash makes it free."""
         self._still_ours()
-        evidence = [self._ports.github.evidence(check) for check in red]
-        names = tuple(check.name for check in red)
-        entry = RepairEntry(number=len(self.record.repairs) + 1, red=names, before=self.record.head)
+        conflicts = self.record.conflicts
+        evidence = [] if conflicts else self._evidence()
+        mark = fingerprint(evidence) if evidence else ""
+        red = conflicts or tuple(item.check.name for item in evidence)
+        number = len(self.record.repairs) + 1
+        if mark and repeats(self.record.repairs, mark, self._config.repeat_limit):
+            names = ", ".join(f"`{name}`" for name in red)
+            tried = f"Repair {number - 1} changed the code, and the same failure came back: {names}"
+            raise RunFailed("ci_repeats", tried, evidence[0].excerpt)
+        entry = RepairEntry(number, red, before=self.record.head, conflict=bool(conflicts), fingerprint=mark)
         self._keep(repairs=(*self.record.repairs, entry))
+        self._publish()
         left = self._ports.sessions.repair(self.record, evidence, self._session_ended)
-        head = self._ports.workspace.collect(f"Repair {entry.number} for issue #{self.record.trigger.issue}")
-        files = self._ports.workspace.changed(entry.before, head)
+        head = self._ports.workspace.collect(f"Repair {number} for issue #{self.record.trigger.issue}")
         self._keep(head=head)
-        self._keep_repair(after=head, files=files, summary=left.note)
-        if head == entry.before and self.record.ci is not None:
+        self._repaired(entry, left, head)
+
+    def _evidence(self) -> list[Evidence]:
+        failed = self.record.ci.failed if self.record.ci is not None else ()
+        return [self._ports.github.evidence(check) for check in failed]
+
+    def _repaired(self, entry: RepairEntry, left: Delivered, head: str) -> None:
+        """Facts judge the Repair: what it changed, and whether the base commit is merged now."""
+        changes = self._ports.workspace.changed(entry.before, head)
+        self._keep_repair(after=head, files=tuple(change.path for change in changes), summary=left.note)
+        self._keep_repair(suspicions=self._looked_at(changes))
+        merged = not entry.conflict or self._ports.workspace.contains(self.record.round_base)
+        # A changed head meets the Base branch as it is now, before it is pushed.
+        self._keep(conflicts=(), round_base=self.record.round_base if merged and head == entry.before else "")
+        if not entry.conflict and head == entry.before and self.record.ci is not None:
             self._keep_repair(ci=self.record.ci.state)
-        self.record = self._ports.report.repaired(self.record)
+        pull_request = self.record.pull_request
+        if pull_request is not None:
+            self.record = self._ports.report.repaired(self.record)
+            if self.record.repairs[-1].suspicions:
+                text = self._ports.report.pull_request_text(self.record)
+                self._ports.github.edit_pull_request(pull_request.number, title=text.title, body=text.body)
 
     def _finish(self) -> None:
-        """Green on the head that was watched, and nobody else's commits on it: ready, reviewers asked, merged where
-        that is configured.
-        """
+        """Green on the head that was watched, nobody else's commits, a Base branch that has not moved: ready."""
         self._still_ours()
         pull_request = self.record.pull_request
         if pull_request is None:
             raise AssertionError("a Run finishes with a pull request")
+        if not self._ports.workspace.contains(self._ports.workspace.sample_base()) and self._another_round():
+            return
         if self._ports.github.mergeable(pull_request.number) is False:
-            raise RunFailed("not_mergeable", f"CI passed, but the pull request conflicts with `{self.record.base}`")
+            raise RunFailed("base_moving", f"CI passed, but `{self.record.base}` moved on and conflicts once more")
         if pull_request.draft and self._config.draft == "auto":
             if self._ports.github.mark_ready(pull_request.number):
                 pull_request = replace(pull_request, draft=False)
@@ -191,9 +251,29 @@ class Run:
 
     # ── small things ────────────────────────────────────────────────────────────────────────────────────────────
 
+    def _another_round(self) -> bool:
+        """Whether the Base branch's move is met with another round; bounded, since a busy branch would never let a Run
+        end.
+        """
+        if self.record.base_moves >= MAX_BASE_MOVES:
+            self._note(f"`{self.record.base}` kept moving: CI passed on its commit {self.record.round_base[:10]}.")
+            return False
+        self._keep(base_moves=self.record.base_moves + 1, round_base="")
+        return True
+
+    def _looked_at(self, changes: Sequence[FileChange]) -> tuple[str, ...]:
+        """What a reviewer should look at in a diff. Raises `RunFailed` (`protected_path`) where that is set."""
+        paths = protected(changes, self._config.protected_paths)
+        names = ", ".join(f"`{path}`" for path in paths)
+        if paths and self._config.protected_paths_action == "refuse":
+            raise RunFailed("protected_path", f"the session changed {names}, which `protected-paths` names")
+        shown = suspicions(changes)
+        return (f"protected: {names}", *shown) if paths else shown
+
     def _session_ended(self, entry: SessionEntry) -> None:
         resumes = self.record.resumes + entry.name.endswith("-resume")
         self._keep(sessions=(*self.record.sessions, entry), resumes=resumes)
+        self._publish()
 
     def _keep_repair(self, **known: object) -> None:
         *before, last = self.record.repairs

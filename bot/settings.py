@@ -159,13 +159,19 @@ _SETTINGS = (
     ),
     Setting(
         "instructions",
-        Texts((EVERY_KIND, "implement", "continue", "ci-fix")),
+        Texts((EVERY_KIND, "implement", "continue", "conflict", "ci-fix")),
         "",
         "Text for the prompt, in the words of the repository's owners, for every kind of Session or by kind.",
         absent=MappingProxyType({}),
     ),
     # Bounds
     Setting("max-repairs", Whole(0, 50), "5", "How many Repairs a Run may make."),
+    Setting(
+        "repeat-limit",
+        Whole(0, 50),
+        "2",
+        "How often the same failure may come back in a row before the Run stops early. 0 never stops for that.",
+    ),
     Setting("max-cost-usd", Decimal("US dollars", 10_000), "10", "What the Sessions of a Run may cost together."),
     _minutes("run-timeout-minutes", "330", "How long a Run may take. Keep it below the job's own `timeout-minutes`."),
     _minutes("session-timeout-minutes", "60", "How long one Session may take."),
@@ -195,6 +201,18 @@ _SETTINGS = (
         Text("a shell command", r".+", lines=True),
         "",
         "How the repository is checked; the prompt asks Sessions to run it.",
+    ),
+    Setting(
+        "protected-paths",
+        Names("patterns of paths such as .github/workflows/**", r"[^\s,]+"),
+        ".github/workflows/**, .github/CODEOWNERS, CODEOWNERS, docs/CODEOWNERS, .github/nightjar.yml",
+        "Files that a Run may not change.",
+    ),
+    Setting(
+        "protected-paths-action",
+        Choice(("refuse", "flag")),
+        "refuse",
+        "What a change of such a file does: ends the Run, or is shown at the top of the pull request.",
     ),
     Setting(
         "draft",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -15,8 +16,9 @@ from bot.cancel import Cancelled, on_signals
 from bot.clock import BadTimeScale, Clock
 from bot.config import SETTINGS_FILE, Config, ConfigInvalid, check_claude_path, read_config
 from bot.failures import RunFailed, failure
+from bot.journal import RunJournal
 from bot.ports import GitHub, IssueComment
-from bot.record import Outcome, Record, Remark, Trigger
+from bot.record import Outcome, Record, Remark, Trigger, UnreadableRecord
 from bot.report.actions import Runner
 from bot.run import Run
 from bot.trigger import ROLES, Asked, BadEvent, Ignored, Job, may_ask, read_event, read_job
@@ -65,8 +67,10 @@ def _start(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
         default_branch = wiring.github.default_branch()
         config = read_config(environ, wiring.github.read_file(SETTINGS_FILE, default_branch))
         check_claude_path(config)
+        journal = wiring.journal(trigger.issue)
         record = _fresh_record(trigger, config.base_branch or default_branch, config, wiring.github)
-        record = Run(record, config, wiring.ports(record, config)).go()
+        record = _with_what_was_spent(record, journal)
+        record = Run(record, config, wiring.ports(record, config, journal)).go()
     if record.failure is not None:
         return failure(record.failure.code).exit_code
     return CANCELLED if record.outcome is Outcome.CANCELLED else 0
@@ -129,6 +133,21 @@ def _fresh_record(trigger: Trigger, base: str, config: Config, github: GitHub) -
         max_repairs=config.max_repairs,
         remarks=_remarks(github.comments(trigger.issue), trigger, config, github),
     )
+
+
+def _with_what_was_spent(record: Record, journal: RunJournal) -> Record:
+    """A re-run of the same workflow run goes on with the Repairs and the money it had; only a fresh label refills them.
+
+    A Record that cannot be read counts as used up.
+    """
+    try:
+        last = journal.last()
+    except UnreadableRecord as unreadable:
+        note = f"The last Run's Record could not be read: {unreadable}."
+        return replace(record, max_repairs=0).noted(note) if record.trigger.run_attempt > 1 else record.noted(note)
+    if last is None or last.trigger.run_id != record.trigger.run_id or record.trigger.run_attempt <= 1:
+        return record
+    return replace(record, repairs=last.repairs, sessions=last.sessions, resumes=last.resumes)
 
 
 def _issue_branch(github: GitHub, prefix: str, issue: int) -> str:

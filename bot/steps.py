@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from bot.record import CiState, FailureEntry, Record
+from bot.record import CiState, CiVerdict, FailureEntry, Record
+
+MAX_BASE_MOVES = 5
+"""Rounds that a Run makes only because the Base branch moved."""
+_UNRESOLVED_IN_A_ROW = 2
 
 
 class Step(StrEnum):
@@ -13,10 +17,12 @@ class Step(StrEnum):
     CLAIM = "claiming the issue"
     PREPARE = "preparing the workspace"
     IMPLEMENT = "working on the issue"
+    SYNC = "merging the base branch"
     PUSH = "pushing the Issue branch"
     OPEN = "opening the pull request"
     WATCH = "watching CI"
-    REPAIR = "repairing what CI found"
+    RERUN = "running the failed jobs once more"
+    REPAIR = "repairing"
     FINISH = "finishing"
     END = "over"
 
@@ -31,46 +37,99 @@ def next_step(record: Record) -> Step:
         return Step.PREPARE
     if not record.implemented:
         return Step.IMPLEMENT
+    if record.conflicts:
+        return Step.REPAIR
+    if not record.round_base:
+        return Step.SYNC
     if record.pushed != record.head:
         return Step.PUSH
     if record.pull_request is None:
         return Step.OPEN
     if record.ci is None or record.ci.head != record.pushed:
         return Step.WATCH
-    return Step.REPAIR if record.ci.state is CiState.RED else Step.FINISH
+    return _after_ci(record, record.ci)
+
+
+def _after_ci(record: Record, ci: CiVerdict) -> Step:
+    if ci.state is CiState.SUPERSEDED:
+        return Step.SYNC
+    may_rerun = ci.head not in record.reruns
+    if may_rerun and (ci.state is CiState.INFRASTRUCTURE or (ci.state is CiState.RED and _declined(record, ci))):
+        return Step.RERUN
+    return Step.REPAIR if ci.state is CiState.RED else Step.FINISH
+
+
+def _declined(record: Record, ci: CiVerdict) -> bool:
+    """Whether the last Repair was for this very head and left it as it was."""
+    last = record.repairs[-1] if record.repairs else None
+    return last is not None and not last.conflict and last.after == last.before == ci.head
 
 
 def dead_end(record: Record) -> FailureEntry | None:
-    """Why the Run can go no further, if it cannot: what CI said of the very commit that was pushed, or a cap that is
-    used up.
-    """
+    """Why the Run can go no further, if it cannot: a verdict on the newest commit, or a cap that is used up."""
+    if record.conflicts:
+        return _conflict_dead_end(record)
     ci = record.ci
-    if ci is None or ci.state in (CiState.GREEN, CiState.NONE_EXPECTED):
+    if ci is None or not ci.head == record.pushed == record.head:
+        return None  # what CI said is not about the newest commit
+    if ci.state is CiState.RED:
+        return _red_dead_end(record, ci)
+    if ci.state is CiState.INFRASTRUCTURE and ci.head not in record.reruns:
         return None
-    if not ci.head == record.pushed == record.head:
-        return None  # what CI said is no longer about the newest commit
+    return _no_verdict(ci)
+
+
+def _conflict_dead_end(record: Record) -> FailureEntry | None:
+    paths = ", ".join(f"`{path}`" for path in record.conflicts)
+    if len(record.repairs) >= record.max_repairs:
+        used = _used(record)
+        return FailureEntry("conflict_unresolved", f"`{record.base}` conflicts with the branch in {paths}, {used}")
+    recent = record.repairs[-_UNRESOLVED_IN_A_ROW:]
+    if len(recent) == _UNRESOLVED_IN_A_ROW and all(
+        repair.conflict and repair.after == repair.before for repair in recent
+    ):
+        tried = f"{_UNRESOLVED_IN_A_ROW} Repairs in a row left it unresolved"
+        return FailureEntry("conflict_unresolved", f"`{record.base}` conflicts with the branch in {paths}, and {tried}")
+    return None
+
+
+def _red_dead_end(record: Record, ci: CiVerdict) -> FailureEntry | None:
     red = ", ".join(f"`{check.name}`" for check in ci.failed)
-    last = record.repairs[-1] if record.repairs else None
-    if ci.state is CiState.RED and last is not None and last.after == last.before == ci.head:
+    if not ci.failed:
+        old = ", ".join(f"`{check.name}`" for check in ci.inherited)
+        return FailureEntry("ci_inherited", f"only checks that are red on `{record.base}` too are red: {old}")
+    if _declined(record, ci):
+        if ci.head not in record.reruns:
+            return None
+        last = record.repairs[-1]
         return FailureEntry(
             "ci_declined", f"Repair {last.number} changed nothing, and CI is still red: {red}", last.summary
         )
-    if ci.state is CiState.RED and len(record.repairs) < record.max_repairs:
-        return None
-    used = f"after {_count(len(record.repairs), 'Repair')} of at most {record.max_repairs}"
-    unfinished = ", ".join(f"`{check.name}` ({check.conclusion or 'still running'})" for check in ci.checks)
+    if len(record.repairs) >= record.max_repairs:
+        return FailureEntry("ci_red", f"CI is still red {_used(record)}: {red}")
+    return None
+
+
+def _no_verdict(ci: CiVerdict) -> FailureEntry | None:
+    commit = ci.head[:10]
+    unfinished = (
+        ", ".join(f"`{check.name}` ({check.conclusion or 'still running'})" for check in ci.checks) or "nothing"
+    )
+    why = f": {ci.explanation}" if ci.explanation else ""
     return {
-        CiState.RED: FailureEntry("ci_red", f"CI is still red {used}: {red}"),
-        CiState.NEVER_STARTED: FailureEntry("ci_never_started", f"no check appeared for {ci.head[:10]}"),
+        CiState.NEVER_STARTED: FailureEntry("ci_never_started", f"no check appeared for {commit}{why}"),
         CiState.NEEDS_APPROVAL: FailureEntry(
-            "ci_needs_approval", f"CI for {ci.head[:10]} waits for a person's approval"
+            "ci_needs_approval", f"CI for {commit} waits for a person's approval{why}"
         ),
-        CiState.TIMED_OUT: FailureEntry(
-            "ci_timeout", f"CI gave no verdict on {ci.head[:10]} in time: {unfinished or 'nothing'}"
+        CiState.INFRASTRUCTURE: FailureEntry(
+            "ci_infrastructure", f"CI on {commit} broke twice for no fault of the code{why}"
         ),
-        CiState.PENDING: FailureEntry("ci_timeout", f"CI gave no verdict on {ci.head[:10]}: {unfinished or 'nothing'}"),
-    }[ci.state]
+        CiState.UNREADABLE: FailureEntry("ci_unreadable", f"what CI says of {commit} cannot be read{why}"),
+        CiState.TIMED_OUT: FailureEntry("ci_timeout", f"CI gave no verdict on {commit} in time: {unfinished}"),
+        CiState.PENDING: FailureEntry("ci_timeout", f"CI gave no verdict on {commit}: {unfinished}"),
+    }.get(ci.state)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _used(record: Record) -> str:
+    number = len(record.repairs)
+    return f"after {number} Repair{'' if number == 1 else 's'} of at most {record.max_repairs}"

@@ -11,20 +11,21 @@ from types import TracebackType
 from bot.claude.host import ClaudeSessions, Folders
 from bot.clock import Clock
 from bot.config import Config
+from bot.git import Git, Remote
 from bot.github.checks import Checks
 from bot.github.client import Client
 from bot.github.repository import GitHubRepository
 from bot.github.watch import Limits as CiLimits
 from bot.github.watch import Watch
 from bot.guard import Redactor
-from bot.journal import DiskJournal
+from bot.journal import RunJournal
 from bot.record import Record
 from bot.report.actions import Runner
 from bot.report.render import Limits
 from bot.report.reporter import GitHubReporter
 from bot.run import Ports
 from bot.trigger import Job
-from bot.workspace import GitWorkspace, Identity, Remote
+from bot.workspace import GitWorkspace, Identity
 
 
 class Wiring:
@@ -33,7 +34,6 @@ class Wiring:
     def __init__(self, job: Job, token: str, environ: Mapping[str, str], runner: Runner, clock: Clock) -> None:
         """Nothing is asked of GitHub yet."""
         self._job = job
-        self._token = token
         self._environ = environ
         self._runner = runner
         self._clock = clock
@@ -44,6 +44,8 @@ class Wiring:
         temp = environ.get("RUNNER_TEMP", "") or tempfile.gettempdir()
         self._root = Path(temp) / "nightjar"
         self._work = self._root / f"run-{job.run_id}-{job.run_attempt}"
+        server = (environ.get("GITHUB_SERVER_URL", "") or "https://github.com").rstrip("/")
+        self._git = Git(self._work, Remote(f"{server}/{job.repository}.git", token), clock, environ)
 
     def __enter__(self) -> Wiring:
         """Itself."""
@@ -56,7 +58,11 @@ class Wiring:
         self._client.close()
         shutil.rmtree(self._work, ignore_errors=True)
 
-    def ports(self, record: Record, config: Config) -> Ports:
+    def journal(self, issue: int) -> RunJournal:
+        """Where the Runs on `issue` keep their Record."""
+        return RunJournal(self._root / "record.json", self._git, issue)
+
+    def ports(self, record: Record, config: Config, journal: RunJournal) -> Ports:
         """The ports of the Run that `record` begins."""
         deadline = self._clock.deadline("run-timeout-minutes", config.run_timeout_minutes * 60)
         redactor = Redactor(secret.reveal() for secret in config.secrets())
@@ -64,16 +70,10 @@ class Wiring:
         def progress(line: str) -> None:
             self._runner.log(redactor.clean(f"{self._clock.today():%H:%M:%S} {line}"))
 
-        server = (self._environ.get("GITHUB_SERVER_URL", "") or "https://github.com").rstrip("/")
-        workspace = GitWorkspace(
-            self._work,
-            Remote(f"{server}/{self._job.repository}.git", self._token),
-            Identity(config.git_user_name, config.git_user_email, config.sign_off),
-            self._clock,
-            self._environ,
-        )
+        identity = Identity(config.git_user_name, config.git_user_email, config.sign_off)
+        workspace = GitWorkspace(self._git, identity, self._root / "logs")
         folders = Folders(
-            checkout=workspace.checkout,
+            checkout=self._git.checkout,
             logs=self._root / "logs",
             handover=self._work / "handover",
             claude_home=self._work / "claude",
@@ -98,6 +98,6 @@ class Wiring:
                 ),
                 self._clock.today,
             ),
-            journal=DiskJournal(self._root / "record.json"),
+            journal=journal,
             cancel=self._clock.cancel,
         )

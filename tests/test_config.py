@@ -118,7 +118,7 @@ MINUTES = "give minutes above 0, up to 10080"
 ARGUMENTS = "give arguments for claude, but none for format, conversation, permission, settings, model or cost"
 
 VARIABLES = "give names of environment variables, * as a wildcard (AWS_*), with commas between them, or none"
-TEXTS = "give text, or in the file a mapping with the keys all, implement, continue, ci-fix"
+TEXTS = "give text, or in the file a mapping with the keys all, implement, continue, conflict, ci-fix"
 
 BAD_INPUTS = [
     ("max-repairs", "-1", f"'-1' is not allowed; {WHOLE}"),

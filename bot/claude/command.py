@@ -48,10 +48,20 @@ def argv(claude: Claude, *, resume: str = "", budget_usd: float) -> list[str]:
     return [*words, *claude.extra]
 
 
-_CREDENTIAL = re.compile(r"(TOKEN|SECRET|PASSWORD|PASSWD|PRIVATE_KEY|API_?KEY|ACCESS_KEY|CREDENTIALS?)($|_)", re.IGNORECASE)
+_CREDENTIAL = re.compile(
+    r"(TOKEN|SECRET|PASSWORD|PASSWD|PRIVATE_KEY|API_?KEY|ACCESS_KEY|CREDENTIALS?)($|_)", re.IGNORECASE
+)
 _RUNNER = ("GITHUB_*", "ACTIONS_*", "RUNNER_*", "INPUT_*", "NIGHTJAR_*", "CLAUDE*", "ANTHROPIC_*")
 _KEPT = frozenset(
-    {"GITHUB_ACTIONS", "RUNNER_OS", "RUNNER_ARCH", "RUNNER_TOOL_CACHE", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_TMPDIR"}
+    {
+        "GITHUB_ACTIONS",
+        "RUNNER_OS",
+        "RUNNER_ARCH",
+        "RUNNER_TOOL_CACHE",
+        "ANTHROPIC_BASE_URL",
+        "ANTHROPIC_CUSTOM_HEADERS",
+        "CLAUDE_CODE_TMPDIR",
+    }
 )
 
 

@@ -15,13 +15,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
+from itertools import islice
 from typing import Any
 
 from bot.claude.frames import (
+    NOT_JSON,
     TERMINAL_GOOD,
     TERMINAL_KILLED,
     ApiRetry,
     Assistant,
+    Batch,
     Frame,
     Ignored,
     Init,
@@ -36,6 +39,20 @@ from bot.claude.frames import (
 )
 
 AGENT = "local_agent"
+_TASKS_KEPT = 256
+"""Tasks that are remembered: a task that ended so long ago is not told of again, and the memory of a long stream is bounded."""
+_TURN_FRAMES_KEPT = 64
+
+
+class Opener(Enum):
+    """What opened the present Turn."""
+
+    PROMPT = auto()
+    """One of our own messages."""
+    TASK_END = auto()
+    """The end of a background task: a Wake turn that was owed."""
+    ITSELF = auto()
+    """Neither: a line that a Monitor printed, or a schedule."""
 
 
 class Life(Enum):
@@ -69,6 +86,11 @@ class Task:
         return self.background and not self.ambient
 
     @property
+    def killed_by_us(self) -> bool:
+        """It ran until our own `stop_task` ended it: nothing that is said afterwards makes that good."""
+        return self.stopped_by_us and self.life is Life.KILLED
+
+    @property
     def name(self) -> str:
         """How people know it."""
         return self.description or self.id
@@ -89,7 +111,7 @@ class StopAsked:
 Event = Frame | PromptSent | StopAsked
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: `_with` copies the dict, several times as fast as `replace`
 class Facts:
     """Everything a supervisor or a verdict may ask about one process."""
 
@@ -103,19 +125,26 @@ class Facts:
     background_asked: frozenset[str] = frozenset()
     """Tool calls that asked for the background in their own input."""
     nested_calls: frozenset[str] = frozenset()
-    """Tool calls made by a sub-agent."""
+    """Tool calls of sub-agents: those that have no answer yet, and those that asked for the background."""
     open_tools: Mapping[str, str] = field(default_factory=dict)
-    """Tool calls without an answer yet, id → what they do."""
-    last_init: str = ""
+    """The root's tool calls without an answer yet, id → what they do. A sub-agent's are covered by its own call or the Roster."""
+    turn_frames: tuple[str, ...] = ()
+    """Ids of the last frames that opened or closed a Turn: what is told twice counts once."""
+    begun: bool = False
+    """An `init` has come."""
     unanswered: int = 0
     """Our own messages whose Turn has not opened."""
     in_turn: bool = False
-    turn_is_ours: bool = False
+    unclosed: int = 0
+    """Turns opened and not closed: two at once where a result is held back."""
+    opener: Opener = Opener.PROMPT
     turns: int = 0
     wake_turns: int = 0
+    work_turns: int = 0
+    """Turns, less those that nothing but a line of output opened: a Hold is counted from the end of the last one."""
     last: Result | None = None
     api_error: str = ""
-    """The CLI's class of the last API failure in the present or last Turn, or ""."""
+    """The CLI's class of the last API failure in the present or last Turn since the model last spoke, or ""."""
     words: str = ""
     """The root's last words."""
     cost_usd: float = 0.0
@@ -123,6 +152,9 @@ class Facts:
     resets_at: int | None = None
     """When the usage limit ends, seconds since the epoch, where a field says so."""
     refused_auth: bool = False
+    """A first `api_retry` said that the credential was refused."""
+    torn: bool = False
+    """The last line was not JSON."""
     ignored: Mapping[str, int] = field(default_factory=dict)
     """Lines that said nothing: reason → count."""
 
@@ -150,7 +182,9 @@ class Facts:
 def fold(facts: Facts, event: Event) -> Facts:
     """The facts after one more event."""
     step = _STEPS.get(type(event))
-    return facts if step is None else step(facts, event)
+    if step is not None:
+        facts = step(facts, event)
+    return _with(facts, torn=False) if facts.torn and not isinstance(event, Ignored) else facts
 
 
 def fold_all(events: Iterable[Event], facts: Facts | None = None) -> Facts:
@@ -161,34 +195,53 @@ def fold_all(events: Iterable[Event], facts: Facts | None = None) -> Facts:
     return facts
 
 
+def _with(facts: Facts, **changes: object) -> Facts:
+    new = object.__new__(Facts)
+    new.__dict__.update(facts.__dict__, **changes)
+    return new
+
+
+def _batch(facts: Facts, batch: Batch) -> Facts:
+    return fold_all(batch.frames, facts)
+
+
 def _prompt_sent(facts: Facts, _: PromptSent) -> Facts:
-    return replace(facts, unanswered=facts.unanswered + 1)
+    return _with(facts, unanswered=facts.unanswered + 1)
 
 
 def _stop_asked(facts: Facts, asked: StopAsked) -> Facts:
     task = facts.tasks.get(asked.task_id)
-    return facts if task is None else _with_task(facts, replace(task, stopped_by_us=True))
+    if task is None or task.life is not Life.RUNNING:
+        return facts
+    return _with_task(facts, replace(task, stopped_by_us=True))
 
 
 # ── Turns ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _init(facts: Facts, frame: Init) -> Facts:
-    if frame.uuid and frame.uuid == facts.last_init:
+    if frame.uuid and frame.uuid in facts.turn_frames:
         return facts
-    ours = facts.unanswered > 0
-    return replace(
+    opener = Opener.PROMPT if facts.unanswered else Opener.TASK_END if facts.owed else Opener.ITSELF
+    ours = opener is Opener.PROMPT
+    return _with(
         facts,
         session_id=frame.session_id or facts.session_id,
         cli_version=frame.cli_version or facts.cli_version,
-        last_init=frame.uuid,
+        turn_frames=_remember(facts, frame.uuid),
+        begun=True,
         in_turn=True,
-        turn_is_ours=ours,
+        unclosed=facts.unclosed + 1,
+        opener=opener,
         unanswered=facts.unanswered - 1 if ours else 0,
         wake_turns=facts.wake_turns + (not ours),
         owed=facts.owed if ours else {},
         api_error="",
     )
+
+
+def _remember(facts: Facts, uuid: str) -> tuple[str, ...]:
+    return (*facts.turn_frames[-_TURN_FRAMES_KEPT:], uuid) if uuid else facts.turn_frames
 
 
 def _assistant(facts: Facts, frame: Assistant) -> Facts:
@@ -197,10 +250,11 @@ def _assistant(facts: Facts, frame: Assistant) -> Facts:
     if frame.parent:
         return facts
     if frame.error:
-        return replace(facts, api_error=frame.error)
-    return replace(
+        return _with(facts, api_error=frame.error)
+    return _with(
         facts,
         in_turn=True,
+        api_error="",
         owed={task_id: within for task_id, within in facts.owed.items() if not within} if facts.owed else facts.owed,
         lost=dict.fromkeys(facts.lost, True) if facts.lost else facts.lost,
         words=frame.text or facts.words,
@@ -208,19 +262,24 @@ def _assistant(facts: Facts, frame: Assistant) -> Facts:
 
 
 def _tools_opened(facts: Facts, frame: Assistant) -> Facts:
-    about = {use.id: f"{use.name}: {use.about}" if use.about else use.name for use in frame.tool_uses if use.id}
     asked = frozenset(use.id for use in frame.tool_uses if use.asks_background)
-    return replace(
-        facts,
-        open_tools={**facts.open_tools, **about},
-        background_asked=facts.background_asked | asked,
-        nested_calls=facts.nested_calls | frozenset(about) if frame.parent else facts.nested_calls,
-    )
+    if asked:
+        facts = _with(facts, background_asked=facts.background_asked | asked)
+    if frame.parent:
+        return _with(facts, nested_calls=facts.nested_calls | {use.id for use in frame.tool_uses})
+    about = {use.id: f"{use.name}: {use.about}" if use.about else use.name for use in frame.tool_uses if use.id}
+    return _with(facts, open_tools={**facts.open_tools, **about})
 
 
 def _user(facts: Facts, frame: User) -> Facts:
+    if not frame.results:
+        return facts
     answered = {result.tool_use_id for result in frame.results}
-    facts = replace(facts, open_tools={use: about for use, about in facts.open_tools.items() if use not in answered})
+    if frame.parent:
+        facts = _with(facts, nested_calls=facts.nested_calls - (answered - facts.background_asked))
+    elif facts.open_tools:
+        left = {use: about for use, about in facts.open_tools.items() if use not in answered}
+        facts = _with(facts, open_tools=left)
     for result in frame.results:
         if result.background_task:
             known = facts.tasks.get(result.background_task, Task(result.background_task))
@@ -231,19 +290,26 @@ def _user(facts: Facts, frame: User) -> Facts:
 
 
 def _result(facts: Facts, frame: Result) -> Facts:
-    if facts.last is not None and frame.uuid and frame.uuid == facts.last.uuid:
+    if frame.uuid and frame.uuid in facts.turn_frames:
         return facts
+    closed = _with(
+        facts, in_turn=False, unclosed=max(facts.unclosed - 1, 0), turn_frames=_remember(facts, frame.uuid)
+    )
     if frame.is_debris:
-        return replace(facts, in_turn=False, unanswered=facts.unanswered + facts.turn_is_ours, turn_is_ours=False)
+        ours = facts.in_turn and facts.opener is Opener.PROMPT
+        return _with(closed, unanswered=facts.unanswered + ours)
     since = frame.cost_since_usd
-    return replace(
-        facts,
+    lost = facts.lost if frame.is_error else _not_absorbed(facts)
+    owed = {} if frame.woken else facts.owed
+    return _with(
+        closed,
         session_id=facts.session_id or frame.session_id,
-        in_turn=False,
         turns=facts.turns + 1,
+        work_turns=facts.work_turns + (facts.opener is not Opener.ITSELF),
         last=frame,
-        owed={} if frame.woken else facts.owed,
-        lost=facts.lost if frame.is_error else _not_absorbed(facts),
+        owed=owed,
+        lost=lost,
+        tasks=_without_old(facts.tasks, owed, lost) if len(facts.tasks) > _TASKS_KEPT else facts.tasks,
         words=frame.text or facts.words,
         cost_usd=max(facts.cost_usd, frame.cost_total_usd) if since is None else facts.cost_usd + since,
         denied_tools=(*facts.denied_tools, *frame.denied_tools),
@@ -252,47 +318,52 @@ def _result(facts: Facts, frame: Result) -> Facts:
 
 
 def _not_absorbed(facts: Facts) -> Mapping[str, bool]:
-    return {task: said for task, said in facts.lost.items() if not said or facts.tasks[task].stopped_by_us}
+    return {task: said for task, said in facts.lost.items() if not said or facts.tasks[task].killed_by_us}
+
+
+def _without_old(tasks: Mapping[str, Task], *needed: Mapping[str, bool]) -> Mapping[str, Task]:
+    ended = (id for id, task in tasks.items() if task.life is not Life.RUNNING and not any(id in some for some in needed))
+    old = set(islice(ended, len(tasks) - _TASKS_KEPT))
+    return {id: task for id, task in tasks.items() if id not in old}
 
 
 # ── Tasks ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _with_task(facts: Facts, task: Task) -> Facts:
-    return replace(facts, tasks={**facts.tasks, task.id: task})
+    return _with(facts, tasks={**facts.tasks, task.id: task})
+
+
+def _running(facts: Facts, task_id: str, run_id: str) -> tuple[Facts, Task] | None:
+    """The task as it starts or is listed; None when this run of it has ended. An agent can be started again with a new run id (2.1.332)."""
+    known = facts.tasks.get(task_id)
+    if known is None:
+        return facts, Task(task_id, run_id=run_id)
+    if known.life is Life.RUNNING:
+        return facts, replace(known, run_id=run_id or known.run_id)
+    if run_id in {"", known.run_id}:
+        return None
+    taken_up = {task: said for task, said in facts.lost.items() if task != task_id}
+    return _with(facts, lost=taken_up), replace(known, run_id=run_id, life=Life.RUNNING, stopped_by_us=False)
 
 
 def _task_started(facts: Facts, frame: TaskStarted) -> Facts:
-    known = facts.tasks.get(frame.task_id, Task(frame.task_id, run_id=frame.run_id))
-    if known.life is not Life.RUNNING and known.run_id == frame.run_id:
-        return facts  # the start frame of a task that has already ended
+    running = _running(facts, frame.task_id, frame.run_id)
+    if running is None:
+        return facts
+    facts, task = running
     said = frame.backgrounded
-    background = known.background or (frame.tool_use_id in facts.background_asked if said is None else said)
+    asked = frame.tool_use_id in facts.background_asked if said is None else said
     task = replace(
-        known,
-        run_id=frame.run_id,
-        tool_use_id=frame.tool_use_id or known.tool_use_id,
-        description=frame.description or known.description,
-        kind=frame.kind or known.kind,
-        background=background,
-        nested=known.nested or frame.nested or frame.tool_use_id in facts.nested_calls,
-        ambient=known.ambient or frame.ambient,
-        life=Life.RUNNING,
+        task,
+        tool_use_id=frame.tool_use_id or task.tool_use_id,
+        description=frame.description or task.description,
+        kind=frame.kind or task.kind,
+        background=task.background or asked,
+        nested=task.nested or frame.nested or frame.tool_use_id in facts.nested_calls,
+        ambient=task.ambient or frame.ambient,
     )
     return _with_task(facts, task)
-
-
-def _task_updated(facts: Facts, frame: TaskUpdated) -> Facts:
-    task = facts.tasks.get(frame.task_id)
-    if task is None:
-        return facts
-    if frame.backgrounded and not task.background:
-        facts = _with_task(facts, replace(task, background=True))
-    return _ended(facts, frame.task_id, frame.status)
-
-
-def _task_notification(facts: Facts, frame: TaskNotification) -> Facts:
-    return _ended(facts, frame.task_id, frame.status)
 
 
 def _level(facts: Facts, frame: Level) -> Facts:
@@ -306,28 +377,43 @@ def _level(facts: Facts, frame: Level) -> Facts:
 
 
 def _listed(facts: Facts, listed: LevelTask) -> Facts:
-    known = facts.tasks.get(listed.task_id, Task(listed.task_id, run_id=listed.run_id))
-    if known.life is not Life.RUNNING and known.run_id == listed.run_id:
-        return facts  # ended already: a level never brings it back; a new run_id does
+    running = _running(facts, listed.task_id, listed.run_id)
+    if running is None:
+        return facts
+    facts, task = running
     task = replace(
-        known,
-        run_id=listed.run_id,
-        description=known.description or listed.description,
-        kind=known.kind or listed.kind,
+        task,
+        description=task.description or listed.description,
+        kind=task.kind or listed.kind,
         background=True,
-        ambient=known.ambient or listed.ambient,
-        life=Life.RUNNING,
+        ambient=task.ambient or listed.ambient,
     )
     return _with_task(facts, task)
 
 
-def _ended(facts: Facts, task_id: str, status: str | None) -> Facts:
-    task = facts.tasks.get(task_id)
-    if task is None or task.life is Life.KILLED:
+def _task_updated(facts: Facts, frame: TaskUpdated) -> Facts:
+    task = facts.tasks.get(frame.task_id)
+    if task is None:
         return facts
+    if frame.backgrounded and not task.background:
+        facts = _with_task(facts, replace(task, background=True))
+    return _ended(facts, frame.task_id, frame.run_id, frame.status)
+
+
+def _task_notification(facts: Facts, frame: TaskNotification) -> Facts:
+    return _ended(facts, frame.task_id, frame.run_id, frame.status)
+
+
+def _ended(facts: Facts, task_id: str, run_id: str, status: str | None) -> Facts:
+    task = facts.tasks.get(task_id)
+    if task is None or task.life is Life.KILLED or (run_id and task.run_id not in {"", run_id}):
+        return facts
+    # What we asked to be stopped is lost, whatever is said of it: a killed command can be reported as completed (measured).
+    lost = status in TERMINAL_KILLED or (status in TERMINAL_GOOD and task.stopped_by_us)
+    if lost and task.counts and task_id not in facts.lost:
+        facts = _with(facts, lost={**facts.lost, task_id: False})
     if status in TERMINAL_KILLED:
-        facts = _moved(facts, task, Life.KILLED)
-        return replace(facts, lost={**facts.lost, task_id: False}) if task.counts else facts
+        return _moved(facts, task, Life.KILLED)
     if status in TERMINAL_GOOD and task.life is not Life.ENDED:
         return _moved(facts, task, Life.ENDED)
     return facts
@@ -341,7 +427,7 @@ def _moved(facts: Facts, task: Task, life: Life) -> Facts:
         and not (task.stopped_by_us and task.kind != AGENT)  # a Bash that we stopped wakes nobody, an agent does
     )
     facts = _with_task(facts, replace(task, life=life))
-    return replace(facts, owed={**facts.owed, task.id: facts.in_turn}) if owes else facts
+    return _with(facts, owed={**facts.owed, task.id: facts.in_turn}) if owes else facts
 
 
 # ── The rest ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -349,15 +435,16 @@ def _moved(facts: Facts, task: Task, life: Life) -> Facts:
 
 def _api_retry(facts: Facts, frame: ApiRetry) -> Facts:
     refused = frame.error == "authentication_failed"
-    return replace(facts, api_error=frame.error or facts.api_error, refused_auth=facts.refused_auth or refused)
+    return _with(facts, api_error=frame.error or facts.api_error, refused_auth=facts.refused_auth or refused)
 
 
 def _rate_limit(facts: Facts, frame: RateLimit) -> Facts:
-    return replace(facts, resets_at=frame.resets_at) if frame.status == "rejected" and frame.resets_at else facts
+    return _with(facts, resets_at=frame.resets_at) if frame.status == "rejected" and frame.resets_at else facts
 
 
 def _ignored(facts: Facts, frame: Ignored) -> Facts:
-    return replace(facts, ignored={**facts.ignored, frame.why: facts.ignored.get(frame.why, 0) + 1})
+    counted = {**facts.ignored, frame.why: facts.ignored.get(frame.why, 0) + 1}
+    return _with(facts, ignored=counted, torn=frame.why == NOT_JSON)
 
 
 _STEPS: dict[type, Callable[[Facts, Any], Facts]] = {
@@ -374,4 +461,5 @@ _STEPS: dict[type, Callable[[Facts, Any], Facts]] = {
     ApiRetry: _api_retry,
     RateLimit: _rate_limit,
     Ignored: _ignored,
+    Batch: _batch,
 }

@@ -1,11 +1,13 @@
 """One line of the CLI's stdout → one Frame. Every difference between CLI versions is dealt with here and nowhere else.
 
-The stream is newline-delimited JSON whose key order is not stable. What is not known is `Ignored` with a reason, never an error: newer CLIs add
-types, subtypes and keys. Shapes measured with CLI 2.1.197 to 2.1.332; 2.1.197 can cut its last line when it exits, so a torn line is noise too.
+The stream is newline-delimited JSON whose key order is not stable. What is not known is `Ignored` with a reason, never an
+error: newer CLIs add types, subtypes and keys. What is known and of no matter to a supervisor is an `Aside`. Shapes measured
+with CLI 2.1.197 to 2.1.332; 2.1.197 can cut its last line when it exits, so a torn line is noise too.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +15,9 @@ from typing import Any
 import orjson
 
 TERMINAL_GOOD = frozenset({"completed", "failed"})
-TERMINAL_KILLED = frozenset({"killed", "stopped"})  # `task_notification` says `stopped` for what `task_updated` calls `killed`
+TERMINAL_KILLED = frozenset(
+    {"killed", "stopped"}
+)  # `task_notification` says `stopped` for what `task_updated` calls `killed`
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,7 @@ class TaskUpdated:
     """`system/task_updated`: a patch; `status` or `backgrounded` is None when the patch leaves it alone."""
 
     task_id: str
+    run_id: str
     status: str | None
     backgrounded: bool | None
 
@@ -121,6 +126,7 @@ class TaskNotification:
     """`system/task_notification`: a task ended, told to the model."""
 
     task_id: str
+    run_id: str
     status: str
 
 
@@ -149,6 +155,7 @@ class ApiRetry:
     attempt: int
     status: int | None
     error: str
+    """The CLI's class; "connection" where it has none and no answer came at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +167,25 @@ class RateLimit:
 
 
 @dataclass(frozen=True, slots=True)
+class Aside:
+    """A line whose type is known and that decides nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A line that holds an array of frames, as `--output-format json` writes them."""
+
+    frames: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Ignored:
     """A line that says nothing to a supervisor, and why."""
 
     why: str
 
+
+NOT_JSON = "not JSON"
 
 Frame = (
     Init
@@ -177,6 +198,8 @@ Frame = (
     | Level
     | ApiRetry
     | RateLimit
+    | Aside
+    | Batch
     | Ignored
 )
 
@@ -202,16 +225,18 @@ def _parse_repaired(line: bytes) -> Frame:
     try:
         return _frame(orjson.loads(text))
     except (orjson.JSONDecodeError, UnicodeEncodeError):
-        return Ignored("not JSON")
+        return Ignored(NOT_JSON)
 
 
 def _frame(data: object) -> Frame:
     if not isinstance(data, dict):
-        return Ignored("not an object")
-    kind = data.get("type")
-    reader = _SYSTEM.get(_text(data.get("subtype"))) if kind == "system" else _TYPES.get(_text(kind))
+        frames = isinstance(data, list) and data and all(isinstance(item, dict) for item in data)
+        return Batch(tuple(_frame(item) for item in data)) if frames else Ignored("not an object")
+    kind = _text(data.get("type"))
+    name = _text(data.get("subtype")) if kind == "system" else kind
+    reader = (_SYSTEM if kind == "system" else _TYPES).get(name)
     if reader is None:
-        return Ignored("unknown type")
+        return ASIDE if name in _ASIDES else Ignored("unknown type")
     return reader(data)
 
 
@@ -228,7 +253,9 @@ def _number(value: object) -> float:
 
 
 def _whole(value: object) -> int | None:
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    return int(value) if isinstance(value, float) and math.isfinite(value) else None
 
 
 def _object(value: object) -> dict[str, Any]:
@@ -292,9 +319,10 @@ def _user(data: dict[str, Any]) -> Frame:
 def _result(data: dict[str, Any]) -> Frame:
     since = data.get("model_usage_since_last_result")
     errors = data.get("errors")
+    subtype = _text(data.get("subtype"))
     return Result(
-        subtype=_text(data.get("subtype")),
-        is_error=data.get("is_error") is True,
+        subtype=subtype,
+        is_error=data.get("is_error") is True or subtype.startswith("error"),
         api_status=_whole(data.get("api_error_status")),
         terminal_reason=_text(data.get("terminal_reason")),
         stop_reason=_text(data.get("stop_reason")),
@@ -333,13 +361,14 @@ def _task_updated(data: dict[str, Any]) -> Frame:
     status = patch.get("status")
     return TaskUpdated(
         _text(data.get("task_id")),
+        _text(data.get("run_id")),
         status if isinstance(status, str) else None,
         _flag(patch.get("is_backgrounded")),
     )
 
 
 def _task_notification(data: dict[str, Any]) -> Frame:
-    return TaskNotification(_text(data.get("task_id")), _text(data.get("status")))
+    return TaskNotification(_text(data.get("task_id")), _text(data.get("run_id")), _text(data.get("status")))
 
 
 def _level(data: dict[str, Any]) -> Frame:
@@ -358,7 +387,9 @@ def _level(data: dict[str, Any]) -> Frame:
 
 
 def _api_retry(data: dict[str, Any]) -> Frame:
-    return ApiRetry(_whole(data.get("attempt")) or 0, _whole(data.get("error_status")), _text(data.get("error")))
+    error, status = _text(data.get("error")), _whole(data.get("error_status"))
+    unanswered = error in {"", "unknown"} and status is None
+    return ApiRetry(_whole(data.get("attempt")) or 0, status, "connection" if unanswered else error)
 
 
 def _rate_limit(data: dict[str, Any]) -> Frame:
@@ -366,6 +397,14 @@ def _rate_limit(data: dict[str, Any]) -> Frame:
     return RateLimit(_text(info.get("status")), _whole(info.get("resetsAt")))
 
 
+ASIDE = Aside()
+_ASIDES = frozenset(
+    """
+    command_lifecycle compact_boundary control_cancel_request control_request control_response hook_progress hook_response
+    hook_started keep_alive model_fallback model_refusal_no_fallback notification session_state_changed status stream_event
+    task_progress thinking_tokens ui_invalidate
+    """.split()
+)
 _Reader = Callable[[dict[str, Any]], Frame]
 _TYPES: dict[str, _Reader] = {
     "assistant": _assistant,

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.claude.descendants import adopt_orphans, descendants, reap, send
-from bot.clock import Clock
+from bot.clock import Clock, Deadline
 
 _ROUNDS_SECONDS = 8.0
 """For a process that the kernel cannot end at once (one that waits for a disk): the guard leaves all the same."""
@@ -69,7 +69,9 @@ class GuardedChild:
         self._hear_of_the_start()
         if not self.pid:
             self.close()
-            raise OSError(self._error, os.strerror(self._error) if self._error else "its guard said nothing", start.argv[0])
+            raise OSError(
+                self._error, os.strerror(self._error) if self._error else "its guard said nothing", start.argv[0]
+            )
 
     def _hear_of_the_start(self) -> None:
         limit = Clock.reaction("the start of the child", _START_SECONDS)
@@ -129,7 +131,9 @@ def _forked(start: Start, control: int, status: int) -> int:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD_BACK)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # threads are gone in the guard, which takes no lock of theirs
+            warnings.simplefilter(
+                "ignore", DeprecationWarning
+            )  # threads are gone in the guard, which takes no lock of theirs
             guard = os.fork()
         if guard == 0:
             _guard(start, control, status)
@@ -202,7 +206,7 @@ def _watch(child: int, control: int, status: int) -> None:
     selector = selectors.DefaultSelector()
     selector.register(ended, selectors.EVENT_READ)
     selector.register(control, selectors.EVENT_READ)
-    limit = None
+    limit: Deadline | None = None
     while _collected(child, status) and not (limit and limit.passed()):
         if limit:
             send(signal.SIGKILL, descendants(os.getpid()))

@@ -88,14 +88,24 @@ class ClaudeSessions:
 
     def repair(self, record: Record, evidence: Sequence[Evidence], ended: Callable[[SessionEntry], None]) -> Delivered:
         """The Session of the newest Repair. Raises `RunFailed`, `Cancelled`."""
-        text = prompt.ci_fix(
-            self._work(record),
-            self._config.instructions_for("ci-fix"),
-            head=record.head,
-            max_repairs=record.max_repairs,
-            evidence=evidence,
-            repairs=record.repairs,
-        )
+        work = self._work(record)
+        if record.repairs[-1].conflict:
+            text = prompt.conflict(
+                work,
+                self._config.instructions_for("conflict"),
+                max_repairs=record.max_repairs,
+                conflicts=record.conflicts,
+                repairs=record.repairs,
+            )
+        else:
+            text = prompt.ci_fix(
+                work,
+                self._config.instructions_for("ci-fix"),
+                head=record.head,
+                max_repairs=record.max_repairs,
+                evidence=evidence,
+                repairs=record.repairs,
+            )
         return self._hold(record, f"repair-{record.repairs[-1].number}", text, ended)
 
     def _hold(self, record: Record, kind: str, text: str, ended: Callable[[SessionEntry], None]) -> Delivered:

@@ -146,7 +146,9 @@ class ClaudeProcess:
         """Itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """End what still runs, calmly after a good end and hastily after an exception."""
         self.end(CALM if kind is None else HASTY)
 

@@ -75,6 +75,22 @@ def ci_fix(
     )
 
 
+def conflict(
+    work: Work, instructions: str, *, max_repairs: int, conflicts: Sequence[str], repairs: Sequence[RepairEntry]
+) -> str:
+    """The prompt of a conflict Repair, the last of `repairs`; `conflicts` are the paths of the merge that is open."""
+    *earlier, present = repairs
+    return _render(
+        "conflict",
+        work,
+        instructions=instructions,
+        number=present.number,
+        max_repairs=max_repairs,
+        conflicts=[_one_line(path) for path in conflicts],
+        earlier=[_earlier(repair) for repair in earlier],
+    )
+
+
 def resume(verdict: Verdict, *, bash_minutes: int) -> str:
     """The prompt of the one Resume: names what was lost."""
     names = [_one_line(name) for name in verdict.tasks]

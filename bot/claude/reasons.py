@@ -51,9 +51,25 @@ def run_time(kind: str) -> str:
     return f"{kind} session was still running when the Run's own time was used up"
 
 
-def died(kind: str, exit_code: int | None) -> str:
-    """EOF within a Turn."""
-    return f"{kind} session died in the middle of a turn ({_exit(exit_code)})"
+def died(kind: str, exit_code: int | None, *, torn: bool) -> str:
+    """EOF within a Turn; `torn` when the last line was cut off."""
+    cut = "; its last line was cut off" if torn else ""
+    return f"{kind} session died in the middle of a turn ({_exit(exit_code)}){cut}"
+
+
+def interrupted(kind: str) -> str:
+    """A Turn was aborted from outside, and not by Nightjar."""
+    return f"{kind} session was interrupted in the middle of a turn, and not by Nightjar"
+
+
+def broken(kind: str, said: str) -> str:
+    """A Turn closed with an error that no field explains."""
+    return f"{kind} session ended a turn with an error of its own: {said or 'no explanation was given'}"
+
+
+def cancelled(kind: str) -> str:
+    """The Run was cancelled while the Session ran."""
+    return f"{kind} session was ended because the Run was cancelled"
 
 
 def runaway(kind: str, wakes: int) -> str:
@@ -96,6 +112,6 @@ def _exit(code: int | None) -> str:
         return "no exit code"
     if code < 0:
         return f"killed by signal {-code}"
-    if code == 137:  # noqa: PLR2004
-        return "exit code 137: killed, likely out of memory"
+    if code in {137, 139, 143}:
+        return f"exit code {code}: killed by signal {code - 128}{', likely out of memory' if code == 137 else ''}"
     return f"exit code {code}"

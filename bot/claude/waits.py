@@ -71,12 +71,13 @@ def waiting_for(facts: Facts, *, closed: bool, stopped: bool) -> Wait:
         return Wait.TOOL if facts.open_tools else Wait.TURN
     if closed:
         return Wait.LEAVE
-    if facts.last is None and not facts.last_init:
+    if facts.last is None and not facts.begun:
         return Wait.START
     if facts.unanswered:
         return Wait.TURN
     if facts.roster:
-        return Wait.STOPPING if stopped else Wait.HOLD
+        asked = stopped and all(task.stopped_by_us for task in facts.roster)
+        return Wait.STOPPING if asked else Wait.HOLD
     if facts.owed:
         return Wait.WAKE
     if facts.open_tools:
@@ -102,12 +103,14 @@ def limit_of(wait: Wait, limits: Limits) -> float:
 
 
 def mark(wait: Wait, facts: Facts, lines: int) -> object:
-    """What must change for the wait to begin anew: any line within a Turn, only a Turn's end for a Hold, a newly owed Wake turn."""
+    """What must change for the wait to begin anew: any line within a Turn; for a Hold only the end of a Turn that was more than the
+    answer to a line of output (a Monitor opens one for each); a newly owed Wake turn.
+    """
     match wait:
         case Wait.TURN | Wait.TOOL | Wait.SETTLE:
             return wait, lines
         case Wait.HOLD:
-            return wait, facts.turns
+            return wait, facts.work_turns
         case Wait.WAKE:
             return wait, frozenset(facts.owed)
         case _:

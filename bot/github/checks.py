@@ -6,7 +6,7 @@ one that waits for approval, or that could not start.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -68,6 +68,16 @@ class CiObservation:
     runs: tuple[WorkflowRun, ...] = ()
     whole: bool = True
     """False when a list held fewer rows than its count: something moved while it was read."""
+
+    def running_again(self, jobs: Collection[int]) -> CiObservation:
+        """The same with the results of `jobs` taken back: they run again, and the old ones may still be listed."""
+        rows = tuple(
+            replace(row, check=replace(row.check, state=CheckState.RUNNING, conclusion=""))
+            if row.check.job_id in jobs
+            else row
+            for row in self.rows
+        )
+        return replace(self, rows=rows)
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -141,9 +151,8 @@ def judge(observation: CiObservation, *, expects_ci: bool, start_over: bool) -> 
 
     * a failed check (`failure`, `timed_out`; `error` of a status) → `RED`;
     * `action_required`, of a check or of a workflow run → `NEEDS_APPROVAL`;
-    * an end that is no pass and not the code's fault (`cancelled`, `stale`, `startup_failure`, an unknown word) → `RED`
-      with nothing in `CiVerdict.failed`: not green, and nothing to repair; `unjudged` names those checks with GitHub's
-      own word;
+    * an end that is no pass and not the code's fault (`cancelled`, `stale`, `startup_failure`, an unknown word) →
+      `INFRASTRUCTURE`: not green, and nothing to repair;
     * nothing, or only checks that were skipped or neutral: `PENDING` until `start_over`, then `NONE_EXPECTED`; but
       `NEVER_STARTED` when there is no check at all and `expects_ci`;
     * else all passed → `GREEN`.
@@ -160,7 +169,7 @@ def _judged(observation: CiObservation, checks: tuple[Check, ...], expects_ci: b
     if any(check.conclusion == "action_required" for check in checks):
         return CiState.NEEDS_APPROVAL
     if any(check.state is not CheckState.PASSED for check in checks):
-        return CiState.RED
+        return CiState.INFRASTRUCTURE
     if all(check.conclusion in UNCHECKED for check in checks):
         if not start_over:
             return CiState.PENDING

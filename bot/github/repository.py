@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
@@ -282,6 +283,21 @@ class GitHubRepository:
     def evidence(self, check: Check) -> Evidence:
         """What went wrong in a failed check. Raises `ci_no_evidence` when nothing is known."""
         return gather(self._client, check)
+
+    def rerun(self, checks: Sequence[Check]) -> str:
+        """Run the Actions jobs among `checks` once more; "" when all were started, else the first reason why not."""
+        jobs = [check.job_id for check in checks if check.job_id is not None]
+        if not jobs:
+            return "no job of GitHub Actions is among them"
+        for job in jobs:
+            call = partial(self._client.api.actions.re_run_job_for_workflow_run, job_id=job)
+            try:
+                self._client.ask(f"POST {self._path(f'/actions/jobs/{job}/rerun')}", call)
+            except Refused as refused:
+                if refused.code != "github_denied":
+                    raise
+                return refused.answer.message or refused.reason
+        return ""
 
     # -- helpers ----------------
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
 from bot.clock import Clock, Deadline
@@ -56,7 +56,11 @@ class Watch:
         self._limits = limits
         self._progress = progress
 
-    def wait(self, head: str, *, expects_ci: bool) -> CiVerdict:
+    def look(self, commit: str) -> CiVerdict:
+        """What CI says of `commit` now; `PENDING` while something still runs. Raises what `observe` raises."""
+        return judge(self._observe(commit), expects_ci=False, start_over=True)
+
+    def wait(self, head: str, *, expects_ci: bool, known: Collection[int] = ()) -> CiVerdict:
         """The verdict on `head`, as `bot.github.checks.judge` says it; `TIMED_OUT`, with the checks as they stood, when
         a limit has passed.
 
@@ -68,7 +72,8 @@ class Watch:
         said, before = "", None
         for pause in _pauses():
             out_of_time = any(limit.passed() for limit in limits)
-            verdict = judge(self._observe(head), expects_ci=expects_ci, start_over=start.passed())
+            observation = self._observe(head).running_again(known)
+            verdict = judge(observation, expects_ci=expects_ci, start_over=start.passed())
             line = describe(verdict)
             if line != said:
                 self._progress(line)

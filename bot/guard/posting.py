@@ -70,8 +70,9 @@ def shorten(text: str, limit: int, where: Literal["middle", "end", "start"] = "m
 def inert(text: str, limit: int) -> str:
     """Markdown that only shows: at most `limit` characters, every fence closed. Idempotent.
 
-    Whole-line HTML comments are dropped; other HTML, images, mentions and closing references are broken up. Fenced blocks move to the first
-    column, where nothing around them can change that GitHub reads them as code, and keep their text.
+    Whole-line HTML comments are dropped; other HTML, images, mentions and closing references are broken up. Fenced
+    blocks move to the first column, where nothing around them can change that GitHub reads them as code, and keep
+    their text.
     """
     text = plain_lines(text)
     budget = limit
@@ -107,7 +108,7 @@ def fenced(text: str, info: str = "") -> str:
 
 
 def for_job_log(text: str) -> str:
-    """Text that the runner takes for output and never for a command: neither `::x::` at the start of a line nor `##[x]` anywhere acts."""
+    """Text that the runner never takes for a command: no `::x::` at the start of a line, no `##[x]` anywhere."""
     text = re.sub(r"^([\s\ufeff\u180e\u200b-\u200f\u2060]*):(?=:)", r"\1: ", plain_lines(text), flags=re.MULTILINE)
     return re.sub(r"##(?=\[|vso\[)", "## ", text)
 

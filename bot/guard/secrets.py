@@ -26,7 +26,7 @@ class Redactor:
     """Replaces known secrets, however they are written, and whatever looks like a usual token."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        """`secrets`: the values; blank and very short ones are ignored, one of several lines counts line by line too."""
+        """`secrets`: the values; blank and very short ones are ignored, one of several lines counts by line too."""
         known = {
             part for secret in secrets for part in (secret.strip(), *_long_lines(secret)) if len(part) >= _SHORTEST
         }

@@ -27,8 +27,8 @@ BODY_LIMIT = 65_536
 TITLE_LIMIT = 256
 _SUMMARY_EVIDENCE = 200_000
 _NOTE_LIMIT = 2_000
-_MANY = 40
-"""More Sessions, Repairs or notes than this are not listed one by one."""
+_MANY = (40, 12, 4, 1)
+"""So many Sessions, Repairs and notes are listed one by one, the newest: the first number with which a body fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +56,17 @@ def marker(kind: str, record: Record) -> str:
 
 def tracking_comment(record: Record, limits: Limits, doing: str, now: datetime) -> str:
     """The Tracking comment: what happens, what is done, what it cost, what bounds it. `now` in UTC."""
-    return _render(
-        "tracking",
-        record=record,
-        limits=limits,
-        doing=doing,
-        steps=checklist(record, limits),
-        now=f"{now:%Y-%m-%d %H:%M} UTC",
-        marker=marker("tracking", record),
+    return _listing_less(
+        lambda many: _render(
+            "tracking",
+            many=many,
+            record=record,
+            limits=limits,
+            doing=doing,
+            steps=checklist(record, limits),
+            now=f"{now:%Y-%m-%d %H:%M} UTC",
+            marker=marker("tracking", record),
+        )
     )
 
 
@@ -82,13 +85,15 @@ def checklist(record: Record, limits: Limits) -> tuple[Step, ...]:
         Step(record.pull_request is not None, f"Open the pull request {words.pull_request(record)}".rstrip()),
         Step(passed, f"Watch CI. {words.ci(ci)}" if ci else "Watch CI"),
         Step(passed, f"Repair what is red: {len(record.repairs)} of at most {limits.max_repairs}"),
-        Step(record.outcome is not None, "Finish"),
+        Step(record.outcome in {Outcome.READY, Outcome.MERGED}, "Finish"),
     )
 
 
 def ending_comment(record: Record) -> str:
     """The comment that says how the Run ended; it mentions who asked, because edits notify nobody."""
-    return _with_evidence(lambda evidence: _ending(record, evidence, mention=True), record, BODY_LIMIT)
+    return _listing_less(
+        lambda many: _with_evidence(lambda evidence: _ending(record, evidence, many, mention=True), record)
+    )
 
 
 def repair_comment(record: Record, repair: RepairEntry) -> str:
@@ -114,14 +119,19 @@ def pull_request_body(record: Record) -> str:
     issue = record.trigger.issue
     own_line = rf"^[ \t]*(?:close[sd]?|fix(?:es|ed)?|resolve[sd]?):?[ \t]+#{issue}\.?[ \t]*(?:\n|\Z)"
     body = re.sub(own_line, "", record.body, flags=re.IGNORECASE | re.MULTILINE).strip()
-    frame = _render("pull_request", record=record, body="")
-    return _render("pull_request", record=record, body=inert(body, BODY_LIMIT - len(frame)).strip())
+
+    def around(body: str) -> str:
+        return _listing_less(lambda many: _render("pull_request", many=many, record=record, body=body))
+
+    return around(inert(body, BODY_LIMIT - len(around(""))).strip())
 
 
 def step_summary(record: Record) -> str:
     """The page under the job: the ending, and everything the Tracking comment shows, in one place."""
     evidence = _evidence(record, _SUMMARY_EVIDENCE)
-    return _render("summary", record=record, ending=_ending(record, evidence, mention=False))
+    many = _MANY[0]
+    ending = _ending(record, evidence, many, mention=False).strip()
+    return _render("summary", many=many, record=record, ending=ending)
 
 
 def failures_page() -> str:
@@ -129,14 +139,15 @@ def failures_page() -> str:
     return _render("failures", failures=tuple(CATALOGUE.values()))
 
 
-def _ending(record: Record, evidence: str, *, mention: bool) -> str:
-    """The ending with so much evidence."""
+def _ending(record: Record, evidence: str, many: int, *, mention: bool) -> str:
+    """The ending with so much evidence and lists of so many."""
     good = record.outcome in {Outcome.READY, Outcome.MERGED}
     who = words.mention(record.trigger.requested_by) if mention else ""
     known = failure(record.failure.code) if record.failure else None
     template = "ready" if good else "stopped"
     return _render(
         template,
+        many=many,
         record=record,
         who=who,
         failure=known,
@@ -145,11 +156,20 @@ def _ending(record: Record, evidence: str, *, mention: bool) -> str:
     )
 
 
-def _with_evidence(render: Callable[[str], str], record: Record, limit: int) -> str:
-    """The rendering with as much evidence as fits into `limit`."""
-    budget = limit
-    while len(body := render(_evidence(record, budget))) > limit and budget > 0:
-        budget -= len(body) - limit
+def _listing_less(render: Callable[[int], str]) -> str:
+    """The rendering with the longest lists that fit."""
+    for many in _MANY:
+        body = render(many)
+        if len(body) <= BODY_LIMIT:
+            break
+    return body
+
+
+def _with_evidence(render: Callable[[str], str], record: Record) -> str:
+    """The rendering with as much evidence as fits."""
+    budget = BODY_LIMIT
+    while len(body := render(_evidence(record, budget))) > BODY_LIMIT and budget > 0:
+        budget -= len(body) - BODY_LIMIT
     return body
 
 
@@ -160,7 +180,7 @@ def _evidence(record: Record, limit: int) -> str:
 
 
 def _render(template: str, **values: object) -> str:
-    """One template, rendered; no blank lines at its end and never three in a row outside code."""
+    """One template, rendered, with one line end at its end."""
     return _environment().get_template(f"{template}.md.j2").render(**values).strip() + "\n"
 
 
@@ -176,5 +196,5 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         autoescape=False,  # this is Markdown: `bot.guard` does what escaping does for HTML
     )
-    environment.globals.update({"words": words, "many": _MANY})
+    environment.globals.update({"words": words})
     return environment

@@ -6,7 +6,7 @@ import re
 
 from bot.failures import failure
 from bot.guard import code, inert_line
-from bot.record import Check, CiState, CiVerdict, Outcome, Record, RepairEntry, SessionEntry, Trigger
+from bot.record import Check, CheckState, CiState, CiVerdict, Outcome, Record, RepairEntry, SessionEntry, Trigger
 
 _NAME = 120
 _LINE = 600
@@ -20,8 +20,12 @@ CI_WORDS = {
     CiState.NONE_EXPECTED: "nothing checked this",
     CiState.NEVER_STARTED: "did not start",
     CiState.NEEDS_APPROVAL: "waits for somebody's approval",
+    CiState.SUPERSEDED: "was overtaken by a newer commit",
+    CiState.INFRASTRUCTURE: "broke for no fault of the code",
+    CiState.UNREADABLE: "cannot be read",
     CiState.TIMED_OUT: "was not done in time",
 }
+_FAILED = frozenset({"failure", "timed_out", "error"})
 _ENDED = {"done": "done", "resume": "resumed", "fail": "failed", "cancelled": "cancelled"}
 
 
@@ -161,12 +165,50 @@ def ci(verdict: CiVerdict | None) -> str:
     if verdict.state is CiState.NONE_EXPECTED:
         return f"Nothing checked this: no CI ran on {head}."
     if verdict.state is CiState.GREEN:
-        return f"CI is green on {head} ({count(len(verdict.checks), 'check')})."
+        return f"CI is green on {head} ({count(len(verdict.checks), 'check')}).{tolerated(verdict)}"
     if verdict.state is CiState.RED:
-        return f"CI is red on {head}: {', '.join(check_name(check) for check in verdict.failed[:10])}."
+        return (
+            f"CI is red on {head}: {', '.join(check_name(check) for check in verdict.failed[:10])}.{inherited(verdict)}"
+        )
     if verdict.state is CiState.PENDING:
         return f"CI is still running on {head}."
-    return f"CI {CI_WORDS[verdict.state]} ({head})."
+    why = f": {line(verdict.explanation)}" if verdict.explanation else ""
+    return f"CI {CI_WORDS[verdict.state]} ({head}){why}."
+
+
+def inherited(verdict: CiVerdict) -> str:
+    """The checks that are red on the base too; "" without any."""
+    found = ", ".join(check_name(check) for check in verdict.inherited[:10])
+    return f" Red on the base branch too, and left alone: {found}." if found else ""
+
+
+def tolerated(verdict: CiVerdict) -> str:
+    """The checks that failed but may fail; "" without any."""
+    found = [check for check in verdict.checks if check.state is CheckState.PASSED and check.conclusion in _FAILED]
+    names_ = ", ".join(check_name(check) for check in found[:10])
+    return f" Failed, but allowed to: {names_}." if names_ else ""
+
+
+def suspicions(record: Record) -> tuple[str, ...]:
+    """What a reviewer should look at first, of the first Session and of every Repair."""
+    found = [*record.suspicions, *(text for repair in record.repairs for text in repair.suspicions)]
+    return tuple(dict.fromkeys(found))
+
+
+def lines(texts: tuple[str, ...]) -> str:
+    """Sentences in a row."""
+    return "; ".join(line(text) for text in texts[:10])
+
+
+def repair_heading(repair: RepairEntry) -> str:
+    """What a Repair's list of names is."""
+    return "In conflict with the base branch" if repair.conflict else "Red"
+
+
+def repair_cause(repair: RepairEntry) -> str:
+    """What a Repair was for, in a few words."""
+    what = names(repair.red)
+    return f"conflict in {what}" if repair.conflict else f"red was {what or 'an earlier state'}"
 
 
 def changed(repair: RepairEntry) -> str:

@@ -284,7 +284,7 @@ def _rounding(how: str) -> str:
 
 _WRONG_TEST = """
     def test_discount(self):
-        self.assertEqual(discount(1000, 25), 751)
+        self.assertEqual(discount(999, 25), 751)
 """
 
 

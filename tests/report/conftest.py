@@ -59,7 +59,9 @@ def pushed(claimed: Record) -> Record:
         pull_request=PullRequest(12, "https://github.example/acme/widget/pull/12", draft=True),
         tracking_comment=900,
         sessions=(
-            SessionEntry("implement", "S1", 754.2, 0.61, 14, "resume", lost=("npm test",), transcript="/logs/implement.jsonl"),
+            SessionEntry(
+                "implement", "S1", 754.2, 0.61, 14, "resume", lost=("npm test",), transcript="/logs/implement.jsonl"
+            ),
             SessionEntry("implement-resume", "S1", 95.0, 0.12, 3, "done", transcript="/logs/implement-resume.jsonl"),
         ),
         resumes=1,
@@ -86,7 +88,10 @@ def repaired(pushed: Record) -> Record:
         pushed,
         head=FIXED,
         pushed=FIXED,
-        sessions=(*pushed.sessions, SessionEntry("repair-1", "S2", 48, 0.2, 5, "done", transcript="/logs/repair-1.jsonl")),
+        sessions=(
+            *pushed.sessions,
+            SessionEntry("repair-1", "S2", 48, 0.2, 5, "done", transcript="/logs/repair-1.jsonl"),
+        ),
         repairs=(repair,),
         ci=CiVerdict(FIXED, CiState.GREEN, checks),
     )

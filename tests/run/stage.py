@@ -13,6 +13,7 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 from bot.sandbox.cli import bundled_claude
 from bot.sandbox.github import EmbeddedGitHub, SandboxRepository
@@ -136,6 +137,10 @@ class Played:
         """Names of the Sessions' logs."""
         return tuple(sorted(path.name for path in (self.job.temp / "nightjar" / "logs").iterdir()))
 
+    def prompt(self, conversation: str) -> str:
+        """The first prompt of the Session that got this conversation."""
+        return next(request.first_text for request in self.model.requests if request.conversation == conversation)
+
     def survivors(self) -> tuple[str, ...]:
         """Command lines of processes of this job that still live."""
         mark = f"HOME={self.home}".encode()
@@ -184,6 +189,17 @@ class Stage:
     def use_token(self, kind: TokenKind, login: str = "github-actions[bot]") -> None:
         """The jobs that follow use a token of that kind."""
         self.token = self.hub.issue_token(login, kind)
+
+    def reopen_issue(self, actor: str) -> None:
+        """Somebody opens the issue again, with a token of their own."""
+        request = Request(
+            f"{self.hub.api_url}/repos/{self.repository.full_name}/issues/{self.issue}",
+            data=b'{"state": "open"}',
+            method="PATCH",
+            headers={"Authorization": f"Bearer {self.hub.issue_token(actor, 'pat')}"},
+        )
+        with urlopen(request, timeout=10) as answer:
+            assert answer.status == 200
 
     def path(self, name: str) -> Path:
         """A path that sessions and the test both know."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import base64
+import http.client
+import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import github
 import pytest
@@ -16,6 +20,18 @@ from bot.sandbox.github import EmbeddedGitHub, SandboxRepository
 
 WORKFLOW = "name: CI\non: [push, workflow_dispatch]\njobs: {test: {runs-on: ubuntu-latest, steps: [{run: 'true'}]}}\n"
 FILES = {"README.md": "widgets\n", "app.py": "one\ntwo\nthree\n", ".github/workflows/ci.yml": WORKFLOW}
+
+CI = """name: CI
+on: [push, pull_request, workflow_dispatch]
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - name: Check
+        run: sh check.sh
+"""
+SECONDS = 30  # what a CI of a few shell steps may take on a busy machine
 
 Client = Callable[[str], github.Github]
 
@@ -48,6 +64,44 @@ class Git:
         return self("rev-parse", "HEAD").stdout.strip()
 
 
+@dataclass(frozen=True, slots=True)
+class Got:
+    """An answer over plain HTTP; `body` is its JSON, None without one. Header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+
+
+class Caller:
+    """Plain HTTP to an embedded GitHub with one token, a new connection each time."""
+
+    def __init__(self, hub: EmbeddedGitHub, token: str) -> None:
+        self._host = urlsplit(hub.api_url).netloc
+        self._headers = {"Authorization": f"Bearer {token}"}
+
+    def __call__(self, method: str, path: str, body: object = None, **headers: str) -> Got:
+        """The answer. Raises `ConnectionError` or `http.client.HTTPException` when there is none. A header's name is
+        given with underscores."""
+        more = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection = http.client.HTTPConnection(self._host, timeout=20)
+        try:
+            connection.request(method, path, None if body is None else json.dumps(body), self._headers | more)
+            answer = connection.getresponse()
+            text = answer.read()
+            known = {name.lower(): value for name, value in answer.getheaders()}
+            is_json = text and known["content-type"].startswith("application/json")
+            return Got(answer.status, known, json.loads(text) if is_json else None)
+        finally:
+            connection.close()
+
+    def get(self, path: str) -> Any:
+        """The JSON of a GET that is answered with 200."""
+        got = self("GET", path)
+        assert got.status == 200, (path, got)
+        return got.body
+
+
 @pytest.fixture
 def hub(tmp_path: Path) -> Iterator[EmbeddedGitHub]:
     """An embedded GitHub without CI."""
@@ -68,6 +122,33 @@ def repo(hub: EmbeddedGitHub) -> SandboxRepository:
 def token(hub: EmbeddedGitHub) -> str:
     """An app's token with everything a Run needs."""
     return hub.issue_token("nightjar[bot]")
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Iterator[EmbeddedGitHub]:
+    """An embedded GitHub with CI."""
+    with EmbeddedGitHub(tmp_path / "live") as running:
+        yield running
+
+
+@pytest.fixture
+def checked(live: EmbeddedGitHub) -> SandboxRepository:
+    """acme/checked, whose CI runs check.sh, which passes on main."""
+    made = live.create_repository("acme/checked", {"check.sh": "echo fine\n", ".github/workflows/ci.yml": CI})
+    assert live.idle(SECONDS)
+    return made
+
+
+@pytest.fixture
+def call(hub: EmbeddedGitHub, token: str) -> Caller:
+    """Plain HTTP to the GitHub without CI, with an app's token."""
+    return Caller(hub, token)
+
+
+@pytest.fixture
+def live_call(live: EmbeddedGitHub) -> Caller:
+    """Plain HTTP to the GitHub with CI, with an app's token."""
+    return Caller(live, live.issue_token("nightjar[bot]"))
 
 
 @pytest.fixture

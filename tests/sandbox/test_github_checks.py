@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
 import github
@@ -13,34 +12,7 @@ from ghapi.core import GhApi
 from github.Repository import Repository
 
 from bot.sandbox.github import EmbeddedGitHub, SandboxRepository
-from tests.sandbox.conftest import Client, Git
-
-CI = """name: CI
-on: [push, pull_request, workflow_dispatch]
-jobs:
-  test:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: actions/checkout@v4
-      - name: Check
-        run: sh check.sh
-"""
-SECONDS = 30  # what a CI of one shell step may take on a busy machine
-
-
-@pytest.fixture
-def live(tmp_path: Path) -> Iterator[EmbeddedGitHub]:
-    """An embedded GitHub with CI."""
-    with EmbeddedGitHub(tmp_path / "live") as running:
-        yield running
-
-
-@pytest.fixture
-def checked(live: EmbeddedGitHub) -> SandboxRepository:
-    """acme/checked, whose CI runs check.sh, which passes on main."""
-    made = live.create_repository("acme/checked", {"check.sh": "echo fine\n", ".github/workflows/ci.yml": CI})
-    assert live.idle(SECONDS)
-    return made
+from tests.sandbox.conftest import SECONDS, Client, Git
 
 
 def _pygithub(live: EmbeddedGitHub, token: str) -> github.Github:

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from bot.sandbox.ci.engine import CiEngine
-from bot.sandbox.ci.events import CiEvent, CiPublisher, StepResult
+from bot.sandbox.ci.events import Annotation, CiEvent, CiPublisher, JobEnd, StepResult
 
-__all__ = ["CiEngine", "CiEvent", "CiPublisher", "StepResult"]
+__all__ = ["Annotation", "CiEngine", "CiEvent", "CiPublisher", "JobEnd", "StepResult"]

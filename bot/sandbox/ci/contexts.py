@@ -47,6 +47,14 @@ class Rooms:
         return self.root / "event.json"
 
 
+@dataclass(frozen=True, slots=True)
+class RunAttempt:
+    """Which attempt of which workflow run; `number` counts from 1."""
+
+    run_id: int
+    number: int = 1
+
+
 def event_payload(commit: TestedCommit) -> Mapping[str, Value]:
     """The part of GitHub's event payload that a workflow for tests may look at."""
     event = commit.event
@@ -62,7 +70,9 @@ def event_payload(commit: TestedCommit) -> Mapping[str, Value]:
     return payload
 
 
-def github_context(commit: TestedCommit, workflow: str, job: str, run_id: int, rooms: Rooms) -> Mapping[str, Value]:
+def github_context(
+    commit: TestedCommit, workflow: str, job: str, attempt: RunAttempt, rooms: Rooms
+) -> Mapping[str, Value]:
     """The `github` context. There is no token: nothing in a sandbox job may speak for the bot."""
     event = commit.event
     pull = event.name == "pull_request"
@@ -80,9 +90,9 @@ def github_context(commit: TestedCommit, workflow: str, job: str, run_id: int, r
         "ref_type": "tag" if commit.ref.startswith("refs/tags/") else "branch",
         "repository": commit.full_name,
         "repository_owner": commit.repository.parent.name,
-        "run_attempt": "1",
-        "run_id": str(run_id),
-        "run_number": str(run_id),
+        "run_attempt": str(attempt.number),
+        "run_id": str(attempt.run_id),
+        "run_number": str(attempt.run_id),
         "server_url": "",
         "sha": commit.sha,
         "token": "",

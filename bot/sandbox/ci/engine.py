@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import count
 from pathlib import Path
 
 from bot.sandbox.ci.commit import TestedCommit, tested_commit
+from bot.sandbox.ci.contexts import RunAttempt
 from bot.sandbox.ci.events import CiEvent, CiPublisher
 from bot.sandbox.ci.filters import skip_requested, starts
 from bot.sandbox.ci.runs import WorkflowRun
@@ -36,14 +38,30 @@ class CiEngine:
         self._changed = threading.Condition()
         self._open = 0  # tasks handed to either pool that have not ended
         self._closed = False
-        self._runs: list[WorkflowRun] = []
+        self._runs: dict[int, WorkflowRun] = {}  # the latest attempt of each
+        self._held: dict[int, WorkflowRun] = {}
         self._numbers = count(1)
 
-    def start(self, repository: Path, event: CiEvent) -> None:
-        """Plan and run what `event` starts in the bare `repository`; returns at once. After `close` nothing starts."""
-        with self._changed:
-            if not self._closed:
-                self._hand_to(self._planner, lambda: self._plan(repository, event))
+    def start(self, repository: Path, event: CiEvent, *, held: bool = False) -> None:
+        """Plan and run what `event` starts in the bare `repository`; returns at once. `held` runs wait for `approve`.
+        After `close` nothing starts.
+        """
+        self._hand_to(self._planner, lambda: self._plan(repository, event, held))
+
+    def approve(self, run_id: int) -> None:
+        """Let a held run begin; returns at once."""
+        self._hand_to(self._planner, lambda: self._release(run_id))
+
+    def rerun(self, run_id: int, names: Collection[str]) -> frozenset[str] | None:
+        """Run the job rows called `names` of a run that has ended again, and the jobs that need theirs, as its next
+        attempt; returns at once. The names of the rows that are carried over; None for a run that is not the engine's.
+        """
+        ended = self._runs.get(run_id)
+        if ended is None:
+            return None
+        run, carried = ended.again(names, self._directory())
+        self._hand_to(self._planner, lambda: self._begin(run))
+        return carried
 
     def idle(self, timeout: float) -> bool:
         """Wait up to `timeout` real seconds until nothing is planned or runs; whether that is so."""
@@ -54,7 +72,7 @@ class CiEngine:
         """Kill what runs, report it as cancelled, join the threads. No process of a job survives this."""
         with self._changed:
             self._closed = True
-            runs = list(self._runs)
+            runs = [run for run in self._runs.values() if not run.finished]
         for run in runs:
             run.cancel()
         self._planner.shutdown()
@@ -68,6 +86,8 @@ class CiEngine:
 
     def _hand_to(self, pool: ThreadPoolExecutor, work: Callable[[], None]) -> None:
         with self._changed:
+            if self._closed and pool is self._planner:
+                return
             self._open += 1
         pool.submit(self._count_down, work)
 
@@ -81,7 +101,7 @@ class CiEngine:
                 self._open -= 1
                 self._changed.notify_all()
 
-    def _plan(self, repository: Path, event: CiEvent) -> None:
+    def _plan(self, repository: Path, event: CiEvent, held: bool) -> None:
         """Start the workflows of the commit under test; none for a pull request that conflicts with its base."""
         if self._closed:
             return
@@ -91,19 +111,32 @@ class CiEngine:
         for workflow in planned(commit):
             if isinstance(workflow, Broken):
                 self._refuse(workflow, event)
+            elif held:
+                run_id = self._publisher.workflow_held(event, workflow.path, workflow.name)
+                self._held[run_id] = self._run(run_id, workflow, commit)
             else:
-                self._begin(workflow, commit)
+                run_id = self._publisher.workflow_started(event, workflow.path, workflow.name)
+                self._begin(self._run(run_id, workflow, commit))
 
     def _refuse(self, workflow: Broken, event: CiEvent) -> None:
         log.warning("%s", workflow.problem)
-        run_id = self._publisher.workflow_started(event, workflow.path, workflow.path, 1)
+        run_id = self._publisher.workflow_started(event, workflow.path, workflow.path)
         self._publisher.workflow_finished(run_id, "startup_failure")
 
-    def _begin(self, workflow: Workflow, commit: TestedCommit) -> None:
-        directory = self._workroom / f"run-{next(self._numbers)}"
-        run = WorkflowRun(self._publisher, workflow, commit, directory, lambda work: self._hand_to(self._workers, work))
+    def _release(self, run_id: int) -> None:
+        if run_id in self._held:
+            self._begin(self._held.pop(run_id))
+
+    def _run(self, run_id: int, workflow: Workflow, commit: TestedCommit) -> WorkflowRun:
+        attempt, submit = RunAttempt(run_id), partial(self._hand_to, self._workers)
+        return WorkflowRun(self._publisher, workflow, commit, attempt, self._directory(), submit)
+
+    def _directory(self) -> Path:
+        return self._workroom / f"run-{next(self._numbers)}"
+
+    def _begin(self, run: WorkflowRun) -> None:
         with self._changed:
-            self._runs = [one for one in self._runs if not one.finished] + [run]
+            self._runs[run.attempt.run_id] = run
             closed = self._closed
         if closed:
             run.cancel()

@@ -43,11 +43,42 @@ class StepResult:
     completed_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A note on a line of a file; `level` as the check runs API has it. Without a file it stands on `.github`, line 1,
+    as GitHub puts it.
+    """
+
+    level: Literal["notice", "warning", "failure"]
+    message: str
+    path: str = ".github"
+    start_line: int = 1
+    end_line: int = 1
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobEnd:
+    """How a job ended. `log` is the whole job log (at most 64 MiB); `tolerated`: `continue-on-error` keeps a failure
+    from the run.
+    """
+
+    conclusion: Conclusion
+    steps: Sequence[StepResult] = ()
+    log: bytes = b""
+    annotations: Sequence[Annotation] = ()
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    tolerated: bool = False
+
+
 class CiPublisher(Protocol):
     """Where workflow runs and jobs are shown. Called from the engine's threads, in order for one workflow run."""
 
-    def workflow_started(self, event: CiEvent, workflow_path: str, workflow_name: str, run_attempt: int) -> int:
-        """A workflow run exists now; its id."""
+    def workflow_started(self, event: CiEvent, workflow_path: str, workflow_name: str) -> int:
+        """A workflow run exists now, in progress; its id."""
+
+    def workflow_held(self, event: CiEvent, workflow_path: str, workflow_name: str) -> int:
+        """A workflow run exists now and waits for somebody's approval; its id."""
 
     def job_queued(self, run_id: int, name: str) -> int:
         """A job exists now; its id (also its check run's). As on GitHub, a job that `needs` others appears when those
@@ -57,10 +88,8 @@ class CiPublisher(Protocol):
     def job_started(self, job_id: int) -> None:
         """The job has a worker. Not called for a job that is skipped, or cancelled while it was queued."""
 
-    def job_finished(self, job_id: int, conclusion: str, steps: Sequence[StepResult], log: bytes) -> None:
-        """The job has ended: `success`, `failure`, `cancelled` or `skipped`. `log` is the whole job log (at most 64
-        MiB).
-        """
+    def job_finished(self, job_id: int, end: JobEnd) -> None:
+        """The job has ended."""
 
     def workflow_finished(self, run_id: int, conclusion: str) -> None:
         """The run has ended: `success`, `failure`, `cancelled`, `skipped` or `startup_failure` (a workflow that cannot

@@ -16,6 +16,7 @@ from bot.sandbox.ci.events import CiEvent
 
 PULL_REQUEST_TYPES = ("opened", "synchronize", "reopened")
 SKIP_MARKERS = ("[skip ci]", "[ci skip]", "[no ci]", "[skip actions]", "[actions skip]")
+_SKIP_TRAILER = re.compile(r"\n\n(?:[\w-]+: .*\n)*skip-checks: ?true(?:\n[\w-]+: .*)*\s*\Z", re.IGNORECASE)
 
 ChangedPaths = Callable[[], Sequence[str] | None]
 """The paths that the event changed, worked out only when a filter asks; None when that cannot be known."""
@@ -85,8 +86,10 @@ def matches(text: str, patterns: Sequence[str]) -> bool:
 
 
 def skip_requested(message: str) -> bool:
-    """Whether a head commit's message asks GitHub to start no workflow for `push` and `pull_request`."""
-    return any(marker in message.lower() for marker in SKIP_MARKERS)
+    """Whether a head commit's message asks GitHub to start no workflow for `push` and `pull_request`: by a marker
+    anywhere, or by the trailer `skip-checks: true` at its end.
+    """
+    return any(marker in message.lower() for marker in SKIP_MARKERS) or _SKIP_TRAILER.search(message) is not None
 
 
 _PIECE = re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,13 +13,14 @@ from bot.sandbox.ci.command_files import CommandFileError, CommandFiles
 from bot.sandbox.ci.commit import GitError, TestedCommit
 from bot.sandbox.ci.contexts import (
     Rooms,
+    RunAttempt,
     base_environment,
     event_payload,
     github_context,
     runner_context,
     runner_environment,
 )
-from bot.sandbox.ci.events import Conclusion, StepResult
+from bot.sandbox.ci.events import Conclusion, JobEnd, StepResult
 from bot.sandbox.ci.expressions import Scope
 from bot.sandbox.ci.log import JobLog
 from bot.sandbox.ci.matrix import Combination
@@ -47,25 +48,14 @@ class JobTask:
     name: str
     combination: Combination
     commit: TestedCommit
-    run_id: int
+    attempt: RunAttempt
     needs: Mapping[str, Value]
     directory: Path
 
 
-@dataclass(frozen=True, slots=True)
-class JobEnd:
-    """How it ended; `tolerated`: `continue-on-error` keeps a failure from the run."""
-
-    conclusion: Conclusion
-    steps: tuple[StepResult, ...]
-    log: bytes
-    outputs: Mapping[str, str] = field(default_factory=dict)
-    tolerated: bool = False
-
-
 def job_scope(task: JobTask, status: str = "success") -> Scope:
     """What the expressions of the job itself (not of its steps) can see."""
-    github = github_context(task.commit, task.workflow.name, task.job.id, task.run_id, Rooms(task.directory))
+    github = github_context(task.commit, task.workflow.name, task.job.id, task.attempt, Rooms(task.directory))
     inputs = {**task.workflow.on[task.commit.event.name].inputs, **task.commit.event.inputs}
     contexts: Mapping[str, Value] = {
         "github": github,
@@ -141,7 +131,8 @@ class JobRun:
         self._log.line("Cleaning up orphan processes")
         self._record("Complete job", "success", started)
         tolerated = self._status == "failure" and self._flag(self._job.continue_on_error)
-        return JobEnd(self._status, tuple(self._results), self._log.finish(), outputs, tolerated)
+        log = self._log.finish()
+        return JobEnd(self._status, tuple(self._results), log, self._log.annotations, outputs, tolerated)
 
     def _set_up(self) -> bool:
         """The step "Set up job"; whether the others may run."""

@@ -5,19 +5,20 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 from bot.sandbox.ci.commit import TestedCommit
-from bot.sandbox.ci.events import CiPublisher, Conclusion
-from bot.sandbox.ci.jobs import JobEnd, JobRun, JobTask, job_scope
+from bot.sandbox.ci.contexts import RunAttempt
+from bot.sandbox.ci.events import CiPublisher, Conclusion, JobEnd
+from bot.sandbox.ci.jobs import JobRun, JobTask, job_scope
 from bot.sandbox.ci.log import JobLog, stamp
 from bot.sandbox.ci.matrix import Combination, combinations, job_name
 from bot.sandbox.ci.processes import JobProcesses
-from bot.sandbox.ci.schedule import combined, standing, startable
+from bot.sandbox.ci.schedule import ancestors, combined, standing, startable
 from bot.sandbox.ci.templates import condition_holds
 from bot.sandbox.ci.values import ExpressionError, Value
 from bot.sandbox.ci.workflow import Job, Workflow
@@ -30,21 +31,28 @@ Submit = Callable[[Callable[[], None]], None]
 
 @dataclass(slots=True)
 class _Member:
-    """One job that was queued; `end` once it has ended."""
+    """One row of a job; `end` once it has ended."""
 
     job_id: int
-    task: JobTask
+    name: str
     processes: JobProcesses = field(default_factory=JobProcesses)
     end: JobEnd | None = None
 
 
 class WorkflowRun:
-    """A workflow that was started for a commit."""
+    """One attempt of a workflow that was started for a commit."""
 
     def __init__(
-        self, publisher: CiPublisher, workflow: Workflow, commit: TestedCommit, directory: Path, submit: Submit
+        self,
+        publisher: CiPublisher,
+        workflow: Workflow,
+        commit: TestedCommit,
+        attempt: RunAttempt,
+        directory: Path,
+        submit: Submit,
     ) -> None:
-        """Announce the run. `directory` is its own, for the jobs' directories."""
+        """Nothing starts before `advance`. `directory` is the run's own, for the jobs' directories."""
+        self.attempt = attempt
         self._publisher = publisher
         self._workflow = workflow
         self._commit = commit
@@ -53,9 +61,29 @@ class WorkflowRun:
         self._lock = threading.RLock()
         self._members: dict[str, list[_Member]] = {}
         self._results: dict[str, Conclusion] = {}
+        self._before: Mapping[str, JobEnd] = {}  # rows carried over from the attempt before
         self._cancelled = False
         self._finished = False
-        self.run_id = publisher.workflow_started(commit.event, workflow.path, workflow.name, 1)
+
+    def again(self, names: Collection[str], directory: Path) -> tuple[WorkflowRun, frozenset[str]]:
+        """The next attempt of this run, which has ended: the job rows called `names` and the jobs that need theirs run
+        again at the same commit. The second value names the rows that are carried over.
+        """
+        jobs = self._workflow.jobs
+        named = {job for job, members in self._members.items() if any(member.name in names for member in members)}
+        below = {job for job in jobs if ancestors(jobs, job) & named}
+        whole = jobs.keys() - named - below
+        attempt = RunAttempt(self.attempt.run_id, self.attempt.number + 1)
+        run = WorkflowRun(self._publisher, self._workflow, self._commit, attempt, directory, self._submit)
+        run._before = {
+            member.name: member.end
+            for job in jobs.keys() - below
+            for member in self._members[job]
+            if member.name not in names and member.end is not None
+        }
+        run._members = {job: self._members[job] for job in whole}
+        run._results = {job: self._results[job] for job in whole}
+        return run, frozenset(run._before)
 
     @property
     def finished(self) -> bool:
@@ -71,7 +99,7 @@ class WorkflowRun:
             if not self._finished and len(self._results) == len(self._workflow.jobs):
                 self._finished = True
                 shutil.rmtree(self._directory, ignore_errors=True)
-                self._publisher.workflow_finished(self.run_id, combined(self._results.values()))
+                self._publisher.workflow_finished(self.attempt.run_id, combined(self._results.values()))
 
     def cancel(self) -> None:
         """Kill what runs; what waits ends as cancelled."""
@@ -84,7 +112,7 @@ class WorkflowRun:
         """A job whose needs have ended: skip it, refuse it, or queue it once for each combination of its matrix."""
         self._members[job.id] = []
         name, needs = job.name or job.id, self._needs(job)
-        task = JobTask(self._workflow, job, name, {}, self._commit, self.run_id, needs, self._directory / job.id)
+        task = JobTask(self._workflow, job, name, {}, self._commit, self.attempt, needs, self._directory / job.id)
         if self._cancelled:
             self._end_early(job, name, "cancelled")
             return
@@ -97,39 +125,50 @@ class WorkflowRun:
         except ExpressionError as error:
             self._refuse(job, task, str(error))
             return
-        self._members[job.id] = [_Member(self._publisher.job_queued(self.run_id, one.name), one) for one in tasks]
-        for member in self._members[job.id]:
-            self._submit(partial(self._work, member))
+        self._members[job.id] = [self._member(one) for one in tasks]
+        for member, one in zip(self._members[job.id], tasks, strict=True):
+            if member.end is None:
+                self._submit(partial(self._work, member, one))
         if not tasks:
             self._results[job.id] = "skipped"
 
+    def _member(self, task: JobTask) -> _Member:
+        """A row for a task: carried over where the attempt before ended it for good, else queued."""
+        if end := self._before.get(task.name):
+            return _Member(0, task.name, end=end)
+        return _Member(self._publisher.job_queued(self.attempt.run_id, task.name), task.name)
+
     def _end_early(self, job: Job, name: str, conclusion: Conclusion) -> None:
         """A job that never had a worker."""
-        self._publisher.job_finished(self._publisher.job_queued(self.run_id, name), conclusion, (), b"")
-        self._results[job.id] = conclusion
+        job_id = self._publisher.job_queued(self.attempt.run_id, name)
+        self._end_at_once(job, job_id, name, JobEnd(conclusion))
+
+    def _end_at_once(self, job: Job, job_id: int, name: str, end: JobEnd) -> None:
+        self._publisher.job_finished(job_id, end)
+        self._members[job.id] = [_Member(job_id, name, end=replace(end, log=b""))]
+        self._results[job.id] = end.conclusion
 
     def _refuse(self, job: Job, task: JobTask, problem: str) -> None:
         """A job whose `if:`, name or matrix cannot be read: it fails at set-up."""
-        job_id = self._publisher.job_queued(self.run_id, task.name)
+        job_id = self._publisher.job_queued(self.attempt.run_id, task.name)
         self._publisher.job_started(job_id)
         self._directory.mkdir(parents=True, exist_ok=True)
         text = JobLog(self._directory)
         text.error(f"The sandbox cannot run job '{job.id}': {problem}")
-        self._publisher.job_finished(job_id, "failure", (), text.finish())
-        self._results[job.id] = "failure"
+        self._end_at_once(job, job_id, task.name, JobEnd("failure", (), text.finish(), text.annotations))
 
-    def _work(self, member: _Member) -> None:
+    def _work(self, member: _Member, task: JobTask) -> None:
         """Run one queued job on this thread, then go on with the run."""
         if member.processes.cancelled:
-            end = JobEnd("cancelled", (), b"")
+            end = JobEnd("cancelled")
         else:
             self._publisher.job_started(member.job_id)
-            end = _execute(member.task, member.processes)
-            shutil.rmtree(member.task.directory, ignore_errors=True)
-        self._publisher.job_finished(member.job_id, end.conclusion, end.steps, end.log)
+            end = _execute(task, member.processes)
+            shutil.rmtree(task.directory, ignore_errors=True)
+        self._publisher.job_finished(member.job_id, end)
         with self._lock:
             member.end = replace(end, log=b"")
-            self._settle(member.task.job)
+            self._settle(task.job)
         self.advance()
 
     def _settle(self, job: Job) -> None:

@@ -1,120 +1,25 @@
-"""What can be done to check runs, Actions runs and commit statuses, and what they add up to.
+"""What can be done to check runs, suites and commit statuses, and what they add up to.
 
-A check run that belongs to an Actions run is also that run's job, under the same id. The caller holds the world's lock.
+A check run that belongs to an Actions run (`runs`) is also that run's job, under the same id. The caller holds the
+world's lock.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Literal
 
-from bot.sandbox.github.state import CheckRun, CommitStatus, Workflow, WorkflowRun
+from bot.sandbox.github.state import CheckRun, CommitStatus, Suite, WorkflowRun
 from bot.sandbox.github.world import Repository, invalid, not_found
 
 PASSING = ("success", "neutral", "skipped")
 STATES = ("error", "failure", "pending", "success")
 ACTIONS = "github-actions"  # the app that workflow jobs belong to
-WORKFLOWS = ".github/workflows"
-_NAME = re.compile(r"^name:\s*(.+?)\s*$", re.MULTILINE)
 Verdict = Literal["none", "pending", "failing", "passing"]
 
 
-def workflow(repository: Repository, path: str, name: str) -> Workflow:
-    """The workflow at `path`, made on first mention."""
-    known = repository.workflows.get(path)
-    if known is None or known.name != name:
-        world = repository.world
-        known = replace(known, name=name) if known else Workflow(world.next_id(), path, name, world.now())
-        repository.workflows[path] = known
-    return known
-
-
-def workflows(repository: Repository) -> list[Workflow]:
-    """The workflows on the default branch, and those that have run."""
-    tip = repository.git.branch(repository.default_branch)
-    for entry in repository.git.entries(tip, WORKFLOWS) if tip else ():
-        if entry.path.endswith((".yml", ".yaml")) and entry.path not in repository.workflows:
-            named = _NAME.search(repository.git.blob(entry.sha).decode(errors="replace"))
-            workflow(repository, entry.path, named[1].strip("\"' ") if named else entry.path)
-    return list(repository.workflows.values())
-
-
-def find_workflow(repository: Repository, key: str) -> Workflow:
-    """A workflow by its id, its file name or its path. Raises `Refused` (404)."""
-    for known in workflows(repository):
-        if key in (str(known.id), known.path, known.path.rsplit("/", 1)[-1]):
-            return known
-    raise not_found()
-
-
-@dataclass(frozen=True, slots=True)
-class RunPlan:
-    """What an Actions run is about: the workflow, what started it (`pull` is 0 unless a pull request did), and the
-    commit."""
-
-    path: str
-    name: str
-    event: str
-    branch: str
-    sha: str
-    actor: str
-    pull: int = 0
-
-
-def start_run(repository: Repository, plan: RunPlan, attempt: int = 1) -> WorkflowRun:
-    """A new Actions run, or the next attempt of the run there is for the same workflow, event and commit."""
-    world = repository.world
-    known = workflow(repository, plan.path, plan.name)
-    runs = [run for run in repository.runs.values() if run.workflow == known.id]
-    if attempt > 1:
-        for run in reversed(runs):
-            if (run.sha, run.event) == (plan.sha, plan.event):
-                return save_run(repository, replace(run, attempt=attempt, status="in_progress", conclusion=None))
-    now = world.now()
-    run = WorkflowRun(
-        id=world.next_id(),
-        workflow=known.id,
-        suite=world.next_id(),
-        number=len(runs) + 1,
-        attempt=attempt,
-        name=plan.name,
-        path=plan.path,
-        event=plan.event,
-        branch=plan.branch,
-        sha=plan.sha,
-        actor=plan.actor,
-        status="in_progress",
-        conclusion=None,
-        created_at=now,
-        updated_at=now,
-        pull=plan.pull,
-    )
-    return save_run(repository, run)
-
-
-def save_run(repository: Repository, run: WorkflowRun) -> WorkflowRun:
-    """Keep a changed run."""
-    saved = replace(run, updated_at=repository.world.now())
-    repository.runs[run.id] = saved
-    return saved
-
-
-def finish_run(repository: Repository, run: WorkflowRun, conclusion: str | None) -> WorkflowRun:
-    """Set what a run came to; None while it is in progress."""
-    return save_run(
-        repository, replace(run, status="completed" if conclusion else "in_progress", conclusion=conclusion)
-    )
-
-
-def find_run(repository: Repository, run_id: int) -> WorkflowRun:
-    """An Actions run. Raises `Refused` (404)."""
-    if run_id not in repository.runs:
-        raise not_found()
-    return repository.runs[run_id]
-
-
-def add_check(repository: Repository, name: str, sha: str, maker: WorkflowRun | str) -> CheckRun:
+def add(repository: Repository, name: str, sha: str, maker: WorkflowRun | str) -> CheckRun:
     """A queued check run: a job of an Actions run, or one of the app of that name."""
     world = repository.world
     if isinstance(maker, WorkflowRun):
@@ -131,14 +36,23 @@ def add_check(repository: Repository, name: str, sha: str, maker: WorkflowRun | 
             attempt=maker.attempt,
         )
     else:
-        suites = [row.suite for row in repository.checks.values() if (row.sha, row.app, row.run) == (sha, maker, None)]
-        suite = suites[0] if suites else world.next_id()
+        opened = [suite.id for suite in repository.suites.values() if (suite.sha, suite.app) == (sha, maker)]
+        suite = opened[0] if opened else add_suite(repository, sha, maker).id
         check = CheckRun(world.next_id(), suite, name, sha, "queued", None, maker, world.now())
     repository.checks[check.id] = check
     return check
 
 
-def find_check(repository: Repository, check_id: int) -> CheckRun:
+def add_suite(
+    repository: Repository, sha: str, app: str, status: str = "queued", conclusion: str | None = None
+) -> Suite:
+    """A check suite of an app that has no check run yet."""
+    suite = Suite(repository.world.next_id(), sha, app, status, conclusion, repository.world.now())
+    repository.suites[suite.id] = suite
+    return suite
+
+
+def find(repository: Repository, check_id: int) -> CheckRun:
     """A check run. Raises `Refused` (404)."""
     if check_id not in repository.checks:
         raise not_found()
@@ -214,6 +128,48 @@ def statuses_on(repository: Repository, sha: str, *, latest: bool = True) -> lis
     for status in found:
         seen.setdefault(status.context, status)
     return list(seen.values())
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteFacts:
+    """A check suite as it stands; `checks` counts the latest check runs of it."""
+
+    id: int
+    app: str
+    branch: str | None
+    status: str
+    conclusion: str | None
+    created_at: datetime
+    updated_at: datetime
+    checks: int
+
+
+def suites_on(repository: Repository, sha: str) -> list[SuiteFacts]:
+    """The check suites of a commit: one for each Actions run, and those that apps opened, empty ones too."""
+    rows = on_commit(repository, sha)
+    found = []
+    for run in repository.runs.values():
+        if run.sha == sha:
+            count = sum(1 for row in rows if row.suite == run.suite)
+            found.append(
+                SuiteFacts(
+                    run.suite, ACTIONS, run.branch, run.status, run.conclusion, run.created_at, run.updated_at, count
+                )
+            )
+    for suite in repository.suites.values():
+        if suite.sha == sha:
+            found.append(_app_suite(suite, [row for row in rows if row.suite == suite.id]))
+    return found
+
+
+def _app_suite(suite: Suite, rows: list[CheckRun]) -> SuiteFacts:
+    status, conclusion, updated = suite.status, suite.conclusion, suite.created_at
+    if rows:
+        done = all(row.status == "completed" for row in rows)
+        bad = [row.conclusion for row in rows if row.conclusion not in PASSING]
+        status, conclusion = ("completed", bad[0] if bad else "success") if done else ("in_progress", None)
+        updated = max(row.completed_at or row.created_at for row in rows)
+    return SuiteFacts(suite.id, suite.app, None, status, conclusion, suite.created_at, updated, len(rows))
 
 
 def verdict(repository: Repository, sha: str) -> Verdict:

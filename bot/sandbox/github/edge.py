@@ -16,7 +16,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from bot.sandbox.github.http import Reply
+from bot.sandbox.github.http import HANG_UP, Reply
 
 _EMPTY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 
@@ -62,6 +62,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(400)
             return
         reply = self.server.answer(Request(self.command, self.path, headers, body))
+        if reply is HANG_UP:
+            self.close_connection = True
+            return
         payload = reply.payload()
         self.send_response(reply.status)
         for name, value in reply.headers.items():

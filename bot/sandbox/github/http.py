@@ -38,6 +38,10 @@ class Reply:
         return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
 
 
+HANG_UP = Reply(0)
+"""No answer: the connection is closed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One authenticated request, its path matched."""

@@ -10,6 +10,7 @@ from bot.clock import Clock
 from bot.sandbox.github import git_http, storage
 from bot.sandbox.github.ci_desk import CiDesk
 from bot.sandbox.github.edge import HttpServer
+from bot.sandbox.github.faults import Faults
 from bot.sandbox.github.people import SandboxRepository
 from bot.sandbox.github.server import Application
 from bot.sandbox.github.state import LoggedRequest, TokenKind
@@ -22,21 +23,24 @@ SOMEBODY = "octo"  # who commits what a repository starts with
 class EmbeddedGitHub:
     """A GitHub on loopback. A context manager: leaving it stops the servers and whatever CI still runs."""
 
-    def __init__(self, directory: Path, *, ci: bool = True, prefix: str = "", rate_limit: int = 5000) -> None:
+    def __init__(
+        self, directory: Path, *, ci: bool = True, prefix: str = "", rate_limit: int = 5000, rate_window: int = 3600
+    ) -> None:
         """`directory` is made when missing and holds the bare repositories and CI's checkouts. `prefix` is where REST
-        paths start: "" as on github.com, "/api/v3" as on an Enterprise server. `rate_limit` is requests an hour for
-        each token."""
+        paths start: "" as on github.com, "/api/v3" as on an Enterprise server. `rate_limit` is requests in
+        `rate_window` seconds for each token."""
         repositories = directory / "repositories"
         repositories.mkdir(parents=True, exist_ok=True)
-        self._world = World(repositories, rate_limit)
+        self._world = World(repositories, rate_limit, rate_window)
         self._workroom = directory / "ci" if ci else None
         self._desks: list[CiDesk] = []
         self._main, self._storage = HttpServer(), HttpServer()
         self._site = Site(self._main.host, prefix, self._storage.host)
         self.server_url = self._site.host
         self.api_url = self._site.api
-        self._storage.serve(lambda request: storage.answer(self._world, request))
-        self._main.serve(Application(self._world, self._site).answer)
+        self.faults = Faults()
+        self._storage.serve(lambda asked: self.faults.answer(asked, lambda: storage.answer(self._world, asked)))
+        self._main.serve(Application(self._world, self._site, self.faults).answer)
 
     def __enter__(self) -> EmbeddedGitHub:
         return self
@@ -48,6 +52,7 @@ class EmbeddedGitHub:
 
     def close(self) -> None:
         """Stop serving, and end every job that still runs."""
+        self.faults.close()
         self._main.close()
         self._storage.close()
         for desk in self._desks:

@@ -57,7 +57,7 @@ def edit(
     issue = find(repository, number)
     _check_length(body or "", "Issue")
     if title is not None and title != issue.title:
-        repository.record(actor, "retitled", title, number)
+        repository.record(actor, "retitled", title, number, before=issue.title)
         issue = replace(issue, title=title)
     if body is not None and body != issue.body:
         repository.record(actor, "edited", body, number)

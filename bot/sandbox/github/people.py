@@ -1,5 +1,5 @@
-"""One repository of the embedded GitHub from Python: be the people in a story, set what CI would set, read what
-happened.
+"""One repository of the embedded GitHub from Python: be the people in a story, change its settings, read what happened
+(what CI would set is in `hand_set_ci`).
 
 What people do through it goes the way it goes when they use the browser or git: it is recorded, and it starts CI.
 Everything here may be called from any thread.
@@ -8,15 +8,16 @@ Everything here may be called from any thread.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from bot.sandbox.github import checks, issues, pulls, pushes, views_issues
+from bot.sandbox.github import issues, pulls, pushes, runs, views_issues
 from bot.sandbox.github.gitdata import ZERO, Signature
-from bot.sandbox.github.state import CheckRun, Comment, Issue, Protection, Role, TimelineEvent, WorkflowRun
+from bot.sandbox.github.hand_set_ci import HandSetCi
+from bot.sandbox.github.state import Comment, Issue, Protection, Role, Ruleset, TimelineEvent
 from bot.sandbox.github.views import Site
-from bot.sandbox.github.world import Actor, Repository
+from bot.sandbox.github.world import Actor, JobTokenStarts, Repository
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +39,13 @@ class PullRequestView:
     created_at: datetime
 
 
-class SandboxRepository:
-    """One repository of the embedded GitHub. Unknown issue, comment or pull request numbers raise `Refused` (404)."""
+class SandboxRepository(HandSetCi):
+    """One repository of the embedded GitHub. Unknown issue, comment, pull request, run or check numbers raise `Refused`
+    (404)."""
 
     def __init__(self, repository: Repository, site: Site) -> None:
-        self._repository = repository
+        super().__init__(repository)
         self._site = site
-        self._lock = repository.world.lock
         self.full_name = repository.full_name
         self.path = repository.git.path
         self.clone_url = f"{site.page(repository)}.git"
@@ -54,10 +55,39 @@ class SandboxRepository:
         with self._lock:
             self._repository.roles[self._repository.world.user(login).login] = role
 
-    def protect(self, branch: str, *, checks: Sequence[str] = (), reviews: int = 0) -> None:
-        """Protect a branch: no direct pushes, and these checks and this many approvals before a merge."""
+    def protect(self, branch: str, *, checks: Sequence[str] = (), reviews: int = 0, up_to_date: bool = False) -> None:
+        """Protect a branch: no direct pushes, and before a merge these checks (`up_to_date`: on a head that has the
+        branch's tip) and this many approvals."""
         with self._lock:
-            self._repository.protections[branch] = Protection(tuple(checks), reviews)
+            self._repository.protections[branch] = Protection(tuple(checks), reviews, up_to_date)
+
+    def require_checks(self, branch: str, checks: Sequence[str], *, up_to_date: bool = False) -> None:
+        """A ruleset that asks for these checks before a merge into `branch`."""
+        with self._lock:
+            rule = Ruleset(self._repository.world.next_id(), branch, tuple(checks), up_to_date)
+            self._repository.rulesets.append(rule)
+
+    def enable_actions(self, enabled: bool) -> None:
+        """Turn Actions on or off for the repository; where it is off no event starts a workflow."""
+        with self._lock:
+            self._repository.actions_enabled = enabled
+
+    def require_approval(self, login: str) -> None:
+        """From now on hold the `pull_request` runs of what `login` does, as those of a fork by a first-time
+        contributor: `completed`, `action_required`, without jobs."""
+        with self._lock:
+            self._repository.needs_approval.add(login)
+
+    def job_token_starts(self, what: JobTokenStarts) -> None:
+        """What a pull request by a job's own token starts: "nothing" (Enterprise Server), or runs that sit "awaiting
+        approval" (github.com)."""
+        with self._lock:
+            self._repository.job_token_starts = what
+
+    def approve_run(self, run: int) -> None:
+        """Somebody's "Approve and run workflows" in the browser."""
+        with self._lock:
+            runs.approve(self._repository, runs.find(self._repository, run))
 
     def allow_actions_to_open_pull_requests(self, allowed: bool) -> None:
         """The repository setting of that name; where it is off a job's own token gets 403."""
@@ -127,54 +157,6 @@ class SandboxRepository:
         """A person's review: APPROVED, CHANGES_REQUESTED or COMMENTED."""
         with self._lock:
             pulls.review(self._repository, author, number, state, body)
-
-    def set_check_run(
-        self, sha: str, name: str, conclusion: str | None, workflow: str | None = None, log: str = ""
-    ) -> int:
-        """A check run on a commit without any CI (None: still running); its id. `workflow` is the file name of the
-        Actions workflow whose job it is; without one it is Actions' own but belongs to no workflow run."""
-        with self._lock:
-            run = self._run_for(sha, workflow) if workflow else None
-            check = self._set_check(
-                checks.add_check(self._repository, name, sha, run or checks.ACTIONS), conclusion, log
-            )
-            if run is not None:
-                self._sum_up(run)
-            return check
-
-    def set_app_check(self, sha: str, name: str, conclusion: str | None, app: str) -> int:
-        """A check run of some other app than Actions (None: still running); its id."""
-        with self._lock:
-            return self._set_check(checks.add_check(self._repository, name, sha, app), conclusion, "")
-
-    def _set_check(self, made: CheckRun, conclusion: str | None, log: str) -> int:
-        text = log.encode() if log else None
-        check = replace(made, status="in_progress", started_at=made.created_at, log=text)
-        self._repository.checks[made.id] = check
-        if conclusion is not None:
-            checks.complete(self._repository, check, conclusion)
-        return made.id
-
-    def _run_for(self, sha: str, workflow: str) -> WorkflowRun:
-        repository, path = self._repository, f"{checks.WORKFLOWS}/{workflow}"
-        for run in repository.runs.values():
-            if (run.sha, run.path) == (sha, path):
-                return run
-        heads = [ref for ref, tip in repository.git.refs().items() if tip == sha and ref.startswith(pushes.HEADS)]
-        branch = (heads or [""])[-1].removeprefix(pushes.HEADS)
-        name = workflow.rsplit(".", 1)[0]
-        return checks.start_run(repository, checks.RunPlan(path, name, "push", branch, sha, repository.owner))
-
-    def _sum_up(self, run: WorkflowRun) -> None:
-        jobs = [check for check in checks.on_commit(self._repository, run.sha) if check.run == run.id]
-        bad = [check.conclusion for check in jobs if check.conclusion not in checks.PASSING]
-        done = all(check.status == "completed" for check in jobs)
-        checks.finish_run(self._repository, run, (bad[0] if bad else "success") if done else None)
-
-    def set_status(self, sha: str, context: str, state: str, creator: str = "dana") -> None:
-        """A commit status: error, failure, pending or success."""
-        with self._lock:
-            checks.add_status(self._repository, creator, sha, checks.StatusReport(state, context))
 
     def issue(self, number: int) -> Issue:
         """An issue (or the issue half of a pull request) as it stands."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from bot.sandbox.ci import CiEvent
 from bot.sandbox.github import checks, issues
 from bot.sandbox.github.gitdata import Signature
-from bot.sandbox.github.state import PullRequest, Review
+from bot.sandbox.github.state import Protection, PullRequest, Review, Ruleset
 from bot.sandbox.github.world import Actor, Refused, Repository, invalid, not_found
 
 _NO_COLLABORATOR = (
@@ -85,10 +85,9 @@ def closes(repository: Repository, body: str | None) -> list[int]:
 
 
 def start_ci(repository: Repository, actor: Actor, pull: PullRequest, action: str) -> None:
-    """The `pull_request` event. None is created while the pull request conflicts with its base, nor for a job's own
-    token."""
+    """The `pull_request` event. None is created while the pull request conflicts with its base."""
     base = repository.git.branch(pull.base)
-    if base is None or not actor.starts_ci or repository.git.merge(base, pull.head_sha) is None:
+    if base is None or repository.git.merge(base, pull.head_sha) is None:
         return
     before = repository.git.merge_base(base, pull.head_sha) or ""
     event = CiEvent(
@@ -102,7 +101,7 @@ def start_ci(repository: Repository, actor: Actor, pull: PullRequest, action: st
         inputs={},
         workflow="",
     )
-    repository.start_ci(event, actor.login)
+    repository.start_ci(event, actor, repository.issues[pull.number].author)
 
 
 def set_base(repository: Repository, actor: str, number: int, base: str) -> PullRequest:
@@ -166,7 +165,7 @@ def ask_mergeable(repository: Repository, number: int) -> PullRequest:
 
 
 def mergeable_state(repository: Repository, pull: PullRequest) -> str:
-    """GitHub's one-word summary: unknown, dirty, draft, blocked, unstable or clean."""
+    """GitHub's one-word summary: unknown, dirty, draft, blocked, behind, unstable or clean."""
     if pull.mergeable is None:
         return "unknown"
     if not pull.mergeable:
@@ -175,20 +174,34 @@ def mergeable_state(repository: Repository, pull: PullRequest) -> str:
         return "draft"
     if blocked(repository, pull):
         return "blocked"
+    if _behind(repository, pull):
+        return "behind"
     return "unstable" if checks.verdict(repository, pull.head_sha) in ("pending", "failing") else "clean"
 
 
+def _behind(repository: Repository, pull: PullRequest) -> bool:
+    """Whether the base branch's rules ask for a head that has its tip, and this one has not."""
+    strict = repository.protections.get(pull.base, Protection()).strict
+    strict = strict or any(rule.strict for rule in rulesets_for(repository, pull.base))
+    tip = repository.git.branch(pull.base) or pull.base_sha
+    return strict and not repository.git.is_ancestor(tip, pull.head_sha)
+
+
+def rulesets_for(repository: Repository, branch: str) -> list[Ruleset]:
+    """The rulesets that hold for a branch."""
+    return [rule for rule in repository.rulesets if rule.branch == branch]
+
+
 def blocked(repository: Repository, pull: PullRequest) -> str:
-    """What the base branch's protection still asks for, in GitHub's words; "" for nothing."""
-    protection = repository.protections.get(pull.base)
-    if protection is None:
-        return ""
+    """What the base branch's rules still ask for, in GitHub's words; "" for nothing."""
+    protection = repository.protections.get(pull.base, Protection())
     latest = {given.author: given.state for given in repository.reviews.values() if given.number == pull.number}
     if "CHANGES_REQUESTED" in latest.values():
         return "Changes requested by reviewers with write access."
     if sum(1 for state in latest.values() if state == "APPROVED") < protection.reviews:
         return f"At least {protection.reviews} approving review is required by reviewers with write access."
-    missing = set(protection.checks) - checks.passed_names(repository, pull.head_sha)
+    required = {*protection.checks, *(name for rule in rulesets_for(repository, pull.base) for name in rule.checks)}
+    missing = required - checks.passed_names(repository, pull.head_sha)
     return f'Required status check "{min(missing)}" is expected.' if missing else ""
 
 

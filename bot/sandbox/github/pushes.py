@@ -40,20 +40,8 @@ def refs_changed(repository: Repository, actor: Actor, changes: Iterable[RefChan
 def _branch_moved(repository: Repository, actor: Actor, change: RefChange) -> None:
     branch = change.ref.removeprefix(HEADS)
     repository.record_on(branch, change.new, actor.login, "pushed", _describe(repository, branch, change))
-    if actor.starts_ci:
-        before = "" if change.old == ZERO else change.old
-        event = CiEvent(
-            name="push",
-            action="",
-            ref=change.ref,
-            sha=change.new,
-            base="",
-            before=before,
-            number=0,
-            inputs={},
-            workflow="",
-        )
-        repository.start_ci(event, actor.login)
+    before = "" if change.old == ZERO else change.old
+    repository.start_ci(CiEvent("push", "", change.ref, change.new, before=before), actor)
     for pull in list(repository.pulls.values()):
         if not pulls.is_open(repository, pull):
             continue

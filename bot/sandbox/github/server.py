@@ -1,6 +1,7 @@
 """The HTTP edge of the embedded GitHub: who is asking, which route, what it costs, and the log of every request.
 
-One request goes: credential → git, GraphQL or REST route → permission → handler → rate budget and ETag → log.
+One request goes: scripted faults → credential → git, GraphQL or REST route → rate budget → permission → handler → ETag
+→ log.
 """
 
 from __future__ import annotations
@@ -17,17 +18,35 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlsplit
 
-from bot.sandbox.github import git_http, rest_checks, rest_issues, rest_pulls, rest_repository
+from bot.sandbox.github import (
+    git_http,
+    rest_actions,
+    rest_checks,
+    rest_issues,
+    rest_pulls,
+    rest_repository,
+    rest_rules,
+    rest_timeline,
+)
 from bot.sandbox.github.edge import Request
-from bot.sandbox.github.http import Call, Reply, Route
+from bot.sandbox.github.faults import Faults
+from bot.sandbox.github.http import HANG_UP, Call, Reply, Route
 from bot.sandbox.github.state import LoggedRequest, Token
 from bot.sandbox.github.views import Site
 from bot.sandbox.github.world import Refused, World, not_found
 
 _log = logging.getLogger(__name__)
-ROUTES: tuple[Route, ...] = (*rest_checks.ROUTES, *rest_issues.ROUTES, *rest_pulls.ROUTES, *rest_repository.ROUTES)
+# The first that matches counts: a branch's protection before the branch, whose name may hold slashes.
+ROUTES: tuple[Route, ...] = (
+    *rest_actions.ROUTES,
+    *rest_checks.ROUTES,
+    *rest_issues.ROUTES,
+    *rest_timeline.ROUTES,
+    *rest_pulls.ROUTES,
+    *rest_rules.ROUTES,
+    *rest_repository.ROUTES,
+)
 DOCUMENTATION = "https://docs.github.com/rest"
-WINDOW = 3600  # seconds that a rate budget is for
 _GIT = re.compile(r"/([^/]+)/([^/]+?)(?:\.git)?/(info/refs|git-upload-pack|git-receive-pack)")
 _OPEN_METHODS = ("GET", "HEAD")
 
@@ -41,29 +60,20 @@ class _Budget:
 class Application:
     """Answers every request to the embedded GitHub's own host."""
 
-    def __init__(self, world: World, site: Site) -> None:
+    def __init__(self, world: World, site: Site, faults: Faults) -> None:
         self.world = world
         self.site = site
+        self.faults = faults
         self._budgets: dict[str, _Budget] = {}
 
     def answer(self, request: Request) -> Reply:
         """Answer and log one request."""
         path = urlsplit(request.target).path
-        token: Token | None = None
-        counted = False
         git = _GIT.fullmatch(path)
-        try:
-            token = self._token(request.headers)
-            reply = self._git(git, request, token) if git else self._rest(path, request, token)
-        except Refused as refused:
-            reply = git_http.unauthorized() if git and refused.status == 401 else _error(refused)
-        except Exception:
-            # A fault of ours: the client gets GitHub's 500, whoever runs the sandbox gets the traceback.
-            _log.exception("%s %s", request.method, path)
-            reply = Reply(500, {"message": "Server Error"})
-        if not git:
-            reply = _conditional(request, reply)
-            counted = reply.status != 304
+        token = self._token(request.headers)
+        reply = self.faults.answer(request, lambda: self._serve(request, path, git, token))
+        counted = git is None and reply is not HANG_UP and not (reply.status == 304 and token)
+        if git is None and reply is not HANG_UP:
             reply = self._charged(reply, token, counted)
         with self.world.changed:
             kind = token.kind if token else ""
@@ -71,7 +81,22 @@ class Application:
             self.world.changed.notify_all()
         return reply
 
+    def _serve(self, request: Request, path: str, git: re.Match[str] | None, token: Token | None) -> Reply:
+        try:
+            if token is None and "authorization" in request.headers:
+                raise Refused(401, "Bad credentials")
+            if git:
+                return self._git(git, request, token)
+            return _conditional(request, self._rest(path, request, token))
+        except Refused as refused:
+            return git_http.unauthorized() if git and refused.status == 401 else _error(refused)
+        except Exception:
+            # A fault of ours: the client gets GitHub's 500, whoever runs the sandbox gets the traceback.
+            _log.exception("%s %s", request.method, path)
+            return Reply(500, {"message": "Server Error"})
+
     def _token(self, headers: Mapping[str, str]) -> Token | None:
+        """The known token that a request carries."""
         given = headers.get("authorization")
         if given is None:
             return None
@@ -82,10 +107,7 @@ class Application:
             except (binascii.Error, UnicodeDecodeError):
                 secret = ""
         with self.world.lock:
-            token = self.world.tokens.get(secret.strip())
-        if token is None:
-            raise Refused(401, "Bad credentials")
-        return token
+            return self.world.tokens.get(secret.strip())
 
     def _git(self, found: re.Match[str], request: Request, token: Token | None) -> Reply:
         with self.world.lock:
@@ -138,7 +160,7 @@ class Application:
         with self.world.lock:
             budget = self._budgets.get(key)
             if budget is None or budget.reset <= time.time():
-                budget = _Budget(0, int(time.time()) + WINDOW)
+                budget = _Budget(0, int(time.time()) + self.world.rate_window)
             limit = self.world.rate_limit
             budget = replace(budget, used=min(limit, budget.used + int(counted)))
             self._budgets[key] = budget
@@ -154,7 +176,9 @@ class Application:
             "X-GitHub-Request-Id": uuid.uuid4().hex[:24].upper(),
             "X-GitHub-Media-Type": "github.v3; format=json",
         }
-        return replace(reply, headers={**reply.headers, **headers, **identity})
+        given = {name.lower() for name in reply.headers}
+        more = {name: value for name, value in (headers | identity).items() if name.lower() not in given}
+        return replace(reply, headers={**reply.headers, **more})
 
 
 def _body(request: Request) -> Mapping[str, object]:
@@ -211,11 +235,13 @@ def _error(refused: Refused) -> Reply:
 
 
 def _conditional(request: Request, reply: Reply) -> Reply:
-    """Add an ETag to what was read, and answer 304 to who has it already."""
+    """Add a strong ETag to what was read (GitHub's are weak only where it compressed the answer), and answer 304 to who
+    has it already."""
     if request.method != "GET" or reply.status != 200:
         return reply
-    tag = f'W/"{hashlib.sha256(reply.payload()).hexdigest()}"'
+    tag = f'"{hashlib.sha256(reply.payload()).hexdigest()}"'
     headers = {**reply.headers, "ETag": tag, "Cache-Control": "private, max-age=60, s-maxage=60"}
-    if tag.removeprefix("W/") in request.headers.get("if-none-match", ""):
+    known = [one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")]
+    if tag in known or "*" in known:
         return Reply(304, headers=headers)
     return replace(reply, headers=headers)

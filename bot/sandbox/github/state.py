@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from bot.sandbox.ci import Annotation
+
 TokenKind = Literal["job", "app", "pat"]
+Approval = Literal["", "fork", "job token"]
 Role = Literal["admin", "maintain", "write", "triage", "read", "none"]
 ROLES: tuple[Role, ...] = ("none", "read", "triage", "write", "maintain", "admin")
 LEVELS: tuple[str, ...] = ("none", "read", "write", "admin")
@@ -169,6 +172,19 @@ class CheckRun:
     log: bytes | None = field(default=None, repr=False)
     title: str | None = None
     summary: str | None = None
+    annotations: Sequence[Annotation] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A check suite that some app opened on a commit before, or without ever, adding a check run."""
+
+    id: int
+    sha: str
+    app: str
+    status: str
+    conclusion: str | None
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +199,9 @@ class Workflow:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowRun:
-    """One run of a workflow on one commit; `number` counts the runs of its workflow."""
+    """One run of a workflow on one commit; `number` counts the runs of its workflow, `attempt` its own re-runs from 1.
+    `approval` says why it waited or waits for somebody's approval: as a fork's pull request would, or for a job's own
+    token."""
 
     id: int
     workflow: int
@@ -199,8 +217,11 @@ class WorkflowRun:
     status: str
     conclusion: str | None
     created_at: datetime
+    started_at: datetime
     updated_at: datetime
+    triggered_by: str
     pull: int = 0
+    approval: Approval = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,16 +240,28 @@ class CommitStatus:
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """A protected branch: no direct pushes; `checks` must pass and `reviews` approvals be there before a merge."""
+    """A protected branch: no direct pushes; `checks` must pass (`strict`: on a head that has the base's tip) and
+    `reviews` approvals be there before a merge."""
 
     checks: tuple[str, ...] = ()
     reviews: int = 0
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ruleset:
+    """A ruleset that requires `checks` on a branch before a merge."""
+
+    id: int
+    branch: str
+    checks: tuple[str, ...]
+    strict: bool
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
     """Something that happened, for people to read. `number` is the issue or pull request (0: none); `branch` and
-    `sha` name the commit that a push or a check result is about."""
+    `sha` name the commit that a push or a check result is about; `before` is what a changed title was."""
 
     at: datetime
     actor: str
@@ -237,12 +270,14 @@ class TimelineEvent:
     number: int = 0
     branch: str = ""
     sha: str = ""
+    id: int = 0
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """A request the embedded GitHub answered. `target` is path and query as asked, `token_kind` "" without a token;
-    `counted` is whether it cost rate budget."""
+    """A request the embedded GitHub answered. `target` is path and query as asked, `status` 0 when the connection was
+    dropped instead, `token_kind` "" without a token; `counted` is whether it cost rate budget."""
 
     method: str
     target: str

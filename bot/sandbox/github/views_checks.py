@@ -1,23 +1,32 @@
-"""Checks, statuses and Actions as GitHub's REST API words them (schema of API version 2026-03-10)."""
+"""Checks, suites and statuses as GitHub's REST API words them (schema of API version 2026-03-10)."""
 
 from __future__ import annotations
 
+import zlib
+from urllib.parse import quote
+
+from bot.sandbox.ci import Annotation
 from bot.sandbox.github import checks, pulls
 from bot.sandbox.github.gitdata import CommitInfo
-from bot.sandbox.github.state import CheckRun, CommitStatus, Step, Workflow, WorkflowRun
+from bot.sandbox.github.state import CheckRun, CommitStatus
 from bot.sandbox.github.views import Json, Site, login, maybe_time, node_id, small_repository, time
 from bot.sandbox.github.world import Repository
 
 ACTIONS_APP = 15368  # the id of the GitHub Actions app on github.com
 
 
+def app_id(slug: str) -> int:
+    """The id of an app."""
+    return ACTIONS_APP if slug == checks.ACTIONS else zlib.crc32(slug.encode())
+
+
 def _app(site: Site, repo: Repository, slug: str) -> Json:
-    name = "GitHub Actions" if slug == "github-actions" else slug
+    name = "GitHub Actions" if slug == checks.ACTIONS else slug
     made = time(repo.created_at)
     return {
-        "id": ACTIONS_APP,
+        "id": app_id(slug),
         "slug": slug,
-        "node_id": node_id("A", ACTIONS_APP),
+        "node_id": node_id("A", app_id(slug)),
         "owner": login(site, repo, repo.owner),
         "name": name,
         "description": None,
@@ -30,7 +39,8 @@ def _app(site: Site, repo: Repository, slug: str) -> Json:
     }
 
 
-def _pulls_of(site: Site, repo: Repository, sha: str) -> list[Json]:
+def pulls_of(site: Site, repo: Repository, sha: str) -> list[Json]:
+    """The open pull requests whose head a commit is, in short."""
     short = {"id": repo.id, "url": site.repo(repo), "name": repo.name}
     return [
         {
@@ -66,45 +76,59 @@ def check_run(site: Site, repo: Repository, item: CheckRun) -> Json:
         "name": item.name,
         "check_suite": {"id": item.suite},
         "app": _app(site, repo, item.app),
-        "pull_requests": _pulls_of(site, repo, item.sha),
+        "pull_requests": pulls_of(site, repo, item.sha),
         "output": {
             "title": item.title,
             "summary": item.summary,
             "text": None,
-            "annotations_count": 0,
+            "annotations_count": len(item.annotations),
             "annotations_url": f"{url}/annotations",
         },
     }
 
 
-def check_suite(site: Site, repo: Repository, members: list[CheckRun], tip: CommitInfo) -> Json:
-    """The check runs of one suite, summed up."""
-    first, url = members[0], f"{site.repo(repo)}/check-suites/{members[0].suite}"
-    run = repo.runs.get(first.run or 0)
-    done = all(item.status == "completed" for item in members)
-    bad = [item.conclusion for item in members if item.conclusion not in checks.PASSING]
+def check_suite(site: Site, repo: Repository, item: checks.SuiteFacts, tip: CommitInfo) -> Json:
+    """A check suite."""
+    url = f"{site.repo(repo)}/check-suites/{item.id}"
     return {
-        "id": first.suite,
-        "node_id": node_id("CS", first.suite),
-        "head_branch": run.branch if run else None,
-        "head_sha": first.sha,
-        "status": "completed" if done else "in_progress",
-        "conclusion": (bad[0] if bad else "success") if done else None,
+        "id": item.id,
+        "node_id": node_id("CS", item.id),
+        "head_branch": item.branch,
+        "head_sha": tip.sha,
+        "status": item.status,
+        "conclusion": item.conclusion,
         "url": url,
         "before": None,
-        "after": first.sha,
-        "pull_requests": _pulls_of(site, repo, first.sha),
-        "app": _app(site, repo, first.app),
+        "after": tip.sha,
+        "pull_requests": pulls_of(site, repo, tip.sha),
+        "app": _app(site, repo, item.app),
         "repository": small_repository(site, repo),
-        "created_at": time(first.created_at),
-        "updated_at": time(max(item.completed_at or item.created_at for item in members)),
-        "head_commit": _head_commit(tip),
-        "latest_check_runs_count": len(members),
+        "created_at": time(item.created_at),
+        "updated_at": time(item.updated_at),
+        "head_commit": head_commit(tip),
+        "latest_check_runs_count": item.checks,
         "check_runs_url": f"{url}/check-runs",
     }
 
 
-def _head_commit(tip: CommitInfo) -> Json:
+def annotation(site: Site, repo: Repository, check: CheckRun, item: Annotation) -> Json:
+    """What a check run says about a line of a file."""
+    return {
+        "path": item.path,
+        "start_line": item.start_line,
+        "end_line": item.end_line,
+        "start_column": None,
+        "end_column": None,
+        "annotation_level": item.level,
+        "title": item.title or "",
+        "message": item.message,
+        "raw_details": "",
+        "blob_href": f"{site.page(repo)}/blob/{check.sha}/{quote(item.path)}",
+    }
+
+
+def head_commit(tip: CommitInfo) -> Json:
+    """A commit as suites and runs hold it."""
     people = {
         role: {"name": who.name, "email": who.email}
         for role, who in (("author", tip.author), ("committer", tip.committer))
@@ -153,108 +177,4 @@ def combined_status(site: Site, repo: Repository, sha: str, items: list[CommitSt
         "repository": small_repository(site, repo),
         "commit_url": url,
         "url": f"{url}/status",
-    }
-
-
-def workflow(site: Site, repo: Repository, item: Workflow) -> Json:
-    """A workflow."""
-    made = time(item.created_at)
-    return {
-        "id": item.id,
-        "node_id": node_id("W", item.id),
-        "name": item.name,
-        "path": item.path,
-        "state": "active",
-        "created_at": made,
-        "updated_at": made,
-        "url": f"{site.repo(repo)}/actions/workflows/{item.id}",
-        "html_url": f"{site.page(repo)}/blob/{repo.default_branch}/{item.path}",
-        "badge_url": f"{site.page(repo)}/workflows/{item.id}/badge.svg",
-    }
-
-
-def workflow_run(site: Site, repo: Repository, item: WorkflowRun) -> Json:
-    """An Actions run."""
-    url, tip = f"{site.repo(repo)}/actions/runs/{item.id}", repo.git.commit(item.sha)
-    small, actor = small_repository(site, repo), login(site, repo, item.actor)
-    earlier = f"{url}/attempts/{item.attempt - 1}" if item.attempt > 1 else None
-    title = repo.issues[item.pull].title if item.pull else tip.message.splitlines()[0] if tip.message else item.name
-    return {
-        "id": item.id,
-        "name": item.name,
-        "node_id": node_id("WFR", item.id),
-        "check_suite_id": item.suite,
-        "check_suite_node_id": node_id("CS", item.suite),
-        "head_branch": item.branch,
-        "head_sha": item.sha,
-        "path": item.path,
-        "run_number": item.number,
-        "run_attempt": item.attempt,
-        "referenced_workflows": [],
-        "event": item.event,
-        "status": item.status,
-        "conclusion": item.conclusion,
-        "workflow_id": item.workflow,
-        "url": url,
-        "html_url": f"{site.page(repo)}/actions/runs/{item.id}",
-        "pull_requests": _pulls_of(site, repo, item.sha),
-        "created_at": time(item.created_at),
-        "updated_at": time(item.updated_at),
-        "actor": actor,
-        "triggering_actor": actor,
-        "run_started_at": time(item.created_at),
-        "jobs_url": f"{url}/jobs",
-        "logs_url": f"{url}/logs",
-        "check_suite_url": f"{site.repo(repo)}/check-suites/{item.suite}",
-        "artifacts_url": f"{url}/artifacts",
-        "cancel_url": f"{url}/cancel",
-        "rerun_url": f"{url}/rerun",
-        "previous_attempt_url": earlier,
-        "workflow_url": f"{site.repo(repo)}/actions/workflows/{item.workflow}",
-        "head_commit": _head_commit(tip),
-        "repository": small,
-        "head_repository": small,
-        "display_title": title,
-    }
-
-
-def job(site: Site, repo: Repository, item: CheckRun) -> Json:
-    """A job of an Actions run."""
-    run = repo.runs[item.run or 0]
-    started = item.status != "queued"
-    return {
-        "id": item.id,
-        "run_id": run.id,
-        "run_url": f"{site.repo(repo)}/actions/runs/{run.id}",
-        "run_attempt": item.attempt,
-        "node_id": node_id("CR", item.id),
-        "head_sha": item.sha,
-        "url": f"{site.repo(repo)}/actions/jobs/{item.id}",
-        "html_url": f"{site.page(repo)}/actions/runs/{run.id}/job/{item.id}",
-        "status": item.status,
-        "conclusion": item.conclusion,
-        "created_at": time(item.created_at),
-        "started_at": time(item.started_at or item.created_at),
-        "completed_at": maybe_time(item.completed_at),
-        "name": item.name,
-        "steps": [_step(step) for step in item.steps],
-        "check_run_url": f"{site.repo(repo)}/check-runs/{item.id}",
-        "labels": ["ubuntu-latest"],
-        "runner_id": 1 if started else None,
-        "runner_name": "sandbox" if started else None,
-        "runner_group_id": 1 if started else None,
-        "runner_group_name": "Default" if started else None,
-        "workflow_name": run.name,
-        "head_branch": run.branch,
-    }
-
-
-def _step(item: Step) -> Json:
-    return {
-        "name": item.name,
-        "status": "completed",
-        "conclusion": item.conclusion,
-        "number": item.number,
-        "started_at": time(item.started_at),
-        "completed_at": time(item.completed_at),
     }

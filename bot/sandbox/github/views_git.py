@@ -10,6 +10,14 @@ from bot.sandbox.github.gitdata import CommitInfo, FileChange, Signature, TreeEn
 from bot.sandbox.github.views import Json, Site, user
 from bot.sandbox.github.world import Repository
 
+_UNSIGNED: Json = {
+    "verified": False,
+    "reason": "unsigned",
+    "payload": None,
+    "signature": None,
+    "verified_at": None,
+}
+
 
 def _git_user(who: Signature) -> Json:
     return {"name": who.name, "email": who.email, "date": who.date.isoformat()}
@@ -32,13 +40,7 @@ def commit(site: Site, repo: Repository, item: CommitInfo, files: Iterable[FileC
             "message": item.message,
             "comment_count": 0,
             "tree": {"sha": item.tree, "url": f"{git}/trees/{item.tree}"},
-            "verification": {
-                "verified": False,
-                "reason": "unsigned",
-                "payload": None,
-                "signature": None,
-                "verified_at": None,
-            },
+            "verification": _UNSIGNED,
         },
         "author": _known(site, repo, item.author.name),
         "committer": _known(site, repo, item.committer.name),
@@ -52,6 +54,24 @@ def commit(site: Site, repo: Repository, item: CommitInfo, files: Iterable[FileC
         body["stats"] = {"additions": added, "deletions": removed, "total": added + removed}
         body["files"] = [file_change(site, repo, item.sha, change) for change in changes]
     return body
+
+
+def timeline_commit(site: Site, repo: Repository, item: CommitInfo) -> Json:
+    """A commit as the timeline of a pull request holds it."""
+    git, page = f"{site.repo(repo)}/git", f"{site.page(repo)}/commit"
+    return {
+        "event": "committed",
+        "sha": item.sha,
+        "node_id": f"C_{item.sha}",
+        "url": f"{git}/commits/{item.sha}",
+        "html_url": f"{page}/{item.sha}",
+        "author": _git_user(item.author),
+        "committer": _git_user(item.committer),
+        "message": item.message,
+        "tree": {"sha": item.tree, "url": f"{git}/trees/{item.tree}"},
+        "verification": _UNSIGNED,
+        "parents": [{"sha": sha, "url": f"{git}/commits/{sha}", "html_url": f"{page}/{sha}"} for sha in item.parents],
+    }
 
 
 def _known(site: Site, repo: Repository, name: str) -> Json | None:

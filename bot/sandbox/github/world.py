@@ -10,17 +10,18 @@ from __future__ import annotations
 import itertools
 import secrets
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from bot.clock import Clock
 from bot.sandbox.ci import CiEvent
 from bot.sandbox.github.gitdata import GitData
 from bot.sandbox.github.state import (
     ROLES,
+    Approval,
     CheckRun,
     Comment,
     CommitStatus,
@@ -32,6 +33,8 @@ from bot.sandbox.github.state import (
     Reaction,
     Review,
     Role,
+    Ruleset,
+    Suite,
     TimelineEvent,
     Token,
     TokenKind,
@@ -39,6 +42,8 @@ from bot.sandbox.github.state import (
     Workflow,
     WorkflowRun,
 )
+
+JobTokenStarts = Literal["nothing", "awaiting approval"]  # Enterprise Server; github.com since June 2026
 
 # What a Run needs, which is also what a token gets when nobody says otherwise.
 RUN_PERMISSIONS: Mapping[str, str] = {
@@ -81,8 +86,15 @@ def invalid(resource: str, field: str, code: str, message: str | None = None) ->
 class CiPort(Protocol):
     """Where events that may start CI go."""
 
-    def start(self, event: CiEvent, actor: str) -> None:
-        """Start what the event asks for; returns at once."""
+    def start(self, event: CiEvent, actor: str, approval: Approval) -> None:
+        """Start what the event asks for, held when it needs an approval; returns at once."""
+
+    def approve(self, run_id: int) -> None:
+        """Let a held run begin; returns at once."""
+
+    def rerun(self, run_id: int, names: Collection[str]) -> frozenset[str] | None:
+        """Run these jobs of a run, and those that need them, again; returns at once. The names of the jobs that are
+        carried over; None when CI does not know the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +103,6 @@ class Actor:
 
     login: str
     token_kind: TokenKind | str = ""
-
-    @property
-    def starts_ci(self) -> bool:
-        """GitHub starts no workflow for what a job's own token did."""
-        return self.token_kind != "job"
 
 
 class Repository:
@@ -111,9 +118,13 @@ class Repository:
         self.created_at = self.updated_at = world.now()
         self.git = GitData.create(world.directory / self.owner / f"{self.name}.git", default_branch)
         self.ci: CiPort | None = None
+        self.actions_enabled = True
         self.actions_may_open_pulls = True
+        self.job_token_starts: JobTokenStarts = "nothing"
+        self.needs_approval: set[str] = set()
         self.roles: dict[str, Role] = {}
         self.protections: dict[str, Protection] = {}
+        self.rulesets: list[Ruleset] = []
         self.labels: dict[str, Label] = {}
         self.issues: dict[int, Issue] = {}
         self.comments: dict[int, Comment] = {}
@@ -122,6 +133,8 @@ class Repository:
         self.reviews: dict[int, Review] = {}
         self.workflows: dict[str, Workflow] = {}
         self.runs: dict[int, WorkflowRun] = {}
+        self.attempts: dict[tuple[int, int], WorkflowRun] = {}  # by run and attempt
+        self.suites: dict[int, Suite] = {}
         self.checks: dict[int, CheckRun] = {}
         self.statuses: list[CommitStatus] = []
         self.events: list[TimelineEvent] = []
@@ -137,32 +150,43 @@ class Repository:
         """Whether `login` has at least `role`."""
         return ROLES.index(self.role(login)) >= ROLES.index(role)
 
-    def record(self, actor: str, kind: str, text: str, number: int = 0) -> None:
+    def record(self, actor: str, kind: str, text: str, number: int = 0, before: str = "") -> None:
         """Note something that happened, now; `number` is the issue or pull request it happened to."""
-        self._note(TimelineEvent(self.world.now(), actor, kind, text, number))
+        at, event_id = self.world.now(), self.world.next_id()
+        self._note(TimelineEvent(at, actor, kind, text, number, id=event_id, before=before))
 
     def record_on(self, branch: str, sha: str, actor: str, kind: str, text: str) -> None:
         """Note something that happened to a branch at a commit, now."""
-        self._note(TimelineEvent(self.world.now(), actor, kind, text, 0, branch, sha))
+        self._note(TimelineEvent(self.world.now(), actor, kind, text, 0, branch, sha, self.world.next_id()))
 
     def _note(self, event: TimelineEvent) -> None:
         self.updated_at = event.at
         self.events.append(event)
         self.world.changed.notify_all()
 
-    def start_ci(self, event: CiEvent, actor: str) -> None:
-        """Hand an event to CI, where there is one."""
-        if self.ci is not None:
-            self.ci.start(event, actor)
+    def start_ci(self, event: CiEvent, actor: Actor, author: str = "") -> None:
+        """Hand an event to CI, where there is one; `author` is whose pull request it is about. What a job's own token
+        did starts nothing, but a dispatch; a pull request of its own may start runs that wait for an approval."""
+        if self.ci is None or not self.actions_enabled:
+            return
+        approval: Approval = ""
+        if event.name == "pull_request" and self.needs_approval & {actor.login, author}:
+            approval = "fork"
+        elif event.name != "workflow_dispatch" and actor.token_kind == "job":
+            if event.name != "pull_request" or self.job_token_starts == "nothing":
+                return
+            approval = "job token"
+        self.ci.start(event, actor.login, approval)
 
 
 class World:
-    """Everything one embedded GitHub knows. `directory` holds the bare repositories; `rate_limit` is requests an hour
-    for each token."""
+    """Everything one embedded GitHub knows. `directory` holds the bare repositories; `rate_limit` is requests in
+    `rate_window` seconds for each token."""
 
-    def __init__(self, directory: Path, rate_limit: int) -> None:
+    def __init__(self, directory: Path, rate_limit: int, rate_window: int) -> None:
         self.directory = directory
         self.rate_limit = rate_limit
+        self.rate_window = rate_window
         self.signing_key = secrets.token_bytes(32)
         self.lock = threading.RLock()
         self.changed = threading.Condition(self.lock)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bot.sandbox.ci import CiEngine, CiEvent, StepResult
+from bot.sandbox.ci import Annotation, CiEngine, CiEvent, JobEnd, StepResult
 
 IDLE_SECONDS = 20.0
 ZERO = "0" * 40
@@ -25,6 +25,7 @@ class RecordedJob:
     conclusion: str = ""
     steps: Sequence[StepResult] = ()
     log: str = ""
+    annotations: Sequence[Annotation] = ()
 
     def step(self, name: str) -> str:
         """The conclusion of the step called `name`."""
@@ -59,9 +60,12 @@ class RecordingPublisher:
         self._jobs: list[RecordedJob] = []
         self._lock = threading.Lock()
 
-    def workflow_started(self, event: CiEvent, workflow_path: str, workflow_name: str, run_attempt: int) -> int:
-        assert run_attempt == 1
+    def workflow_started(self, event: CiEvent, workflow_path: str, workflow_name: str) -> int:
         self.runs.append(RecordedRun(workflow_path, workflow_name, event))
+        return len(self.runs) - 1
+
+    def workflow_held(self, event: CiEvent, workflow_path: str, workflow_name: str) -> int:
+        self.runs.append(RecordedRun(workflow_path, workflow_name, event, "action_required"))
         return len(self.runs) - 1
 
     def job_queued(self, run_id: int, name: str) -> int:
@@ -74,10 +78,11 @@ class RecordingPublisher:
     def job_started(self, job_id: int) -> None:
         self._jobs[job_id].started = True
 
-    def job_finished(self, job_id: int, conclusion: str, steps: Sequence[StepResult], log: bytes) -> None:
+    def job_finished(self, job_id: int, end: JobEnd) -> None:
         job = self._jobs[job_id]
         assert not job.conclusion, f"{job.name} ended twice"
-        job.conclusion, job.steps, job.log = conclusion, steps, log.decode()
+        job.conclusion, job.steps, job.log = end.conclusion, end.steps, end.log.decode()
+        job.annotations = end.annotations
 
     def workflow_finished(self, run_id: int, conclusion: str) -> None:
         run = self.runs[run_id]

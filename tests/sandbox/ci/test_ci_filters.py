@@ -123,10 +123,15 @@ def test_patterns_match_as_in_githubs_cheat_sheet(pattern: str, yes: list[str], 
         ("[skip actions]", True),
         ("[actions skip]", True),
         ("skip ci", False),
+        ("Fix\n\n\nskip-checks: true", True),
+        ("Fix\n\nWhy\n\nskip-checks:true\n", True),
+        ("Fix\n\nskip-checks: true\nSigned-off-by: dana <dana@example.com>", True),
+        ("Fix\n\nskip-checks: false", False),
+        ("Fix\n\nskip-checks: true\n\nis what the issue says", False),
     ],
 )
 def test_a_commit_message_can_ask_for_no_ci(message: str, expected: bool) -> None:
-    """The five markers of GitHub's documentation count, anywhere in the message."""
+    """The five markers of GitHub's documentation count anywhere in the message, the trailer at its end."""
     assert skip_requested(message) is expected
 
 

@@ -1,0 +1,165 @@
+"""Runs git for one Run: in the program's own bare repository, in the Session's checkout, and over the network.
+
+A Session can plant anything in its checkout's `.git/config` (`core.fsmonitor`, filters, `url.insteadOf`, `http.proxy`),
+so that no command that carries a credential ever runs there. System and global configuration are off and hooks do not
+run; the credential reaches git as one header in its environment, never in argv, a URL or a file.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.clock import Clock
+from bot.failures import RunFailed
+
+NETWORK_SECONDS = 15 * 60
+LOCAL_SECONDS = 5 * 60
+_KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "https_proxy", "http_proxy", "no_proxy")
+_EVIDENCE = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """Where the repository lives. `token` is sent to `url`'s server only."""
+
+    url: str
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A git command that ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Git:
+    """The program's repository (`bare`) and the Session's checkout, below one folder."""
+
+    def __init__(self, root: Path, remote: Remote, clock: Clock, environ: Mapping[str, str]) -> None:
+        """`root` is a folder of this Run's own; it is made when needed."""
+        self.bare = root / "repository.git"
+        self.checkout = root / "checkout"
+        self.remote = remote
+        self._no_hooks = root / "no-hooks"
+        self._clock = clock
+        self._environ = {name: environ[name] for name in _KEPT if name in environ}
+
+    def open(self) -> None:
+        """Make the bare repository, empty, unless it is there."""
+        self._no_hooks.mkdir(parents=True, exist_ok=True)
+        if not self.bare.exists():
+            self.local("init", "--quiet", "--bare", str(self.bare), where=self.bare.parent)
+
+    def commit(self, ref: str) -> str:
+        """The commit id that `ref` names."""
+        return self.local("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}").out.strip()
+
+    def fetch(self, branch: str) -> None:
+        """Fetch a branch of the remote as `refs/remotes/origin/<branch>`. Raises `RunFailed`."""
+        spec = f"+refs/heads/{branch}:refs/remotes/origin/{branch}"
+        done = self.network("fetch", "--quiet", "--no-tags", self.remote.url, spec)
+        if done.code:
+            raise unreachable(f"the branch {branch} could not be fetched", done)
+
+    def remote_ref(self, ref: str) -> str:
+        """The commit id of `ref` on the remote, or "" when there is none. Raises `RunFailed`."""
+        done = self.network("ls-remote", "--quiet", self.remote.url, ref)
+        if done.code:
+            raise unreachable("the remote's branches could not be read", done)
+        return next((line.split("\t")[0] for line in done.out.splitlines() if line.endswith(f"\t{ref}")), "")
+
+    def local(self, *words: str, check: bool = True, where: Path | None = None, given: str = "") -> Done:
+        """Run in the program's repository with stdin `given`. Raises `RunFailed` (`internal`), if `check`."""
+        return self._run(words, where or self.bare, {}, LOCAL_SECONDS, check=check, given=given)
+
+    def in_checkout(self, *words: str, check: bool = True) -> Done:
+        """Run in the Session's checkout, without any credential."""
+        return self._run(("-c", "core.fsmonitor=false", *words), self.checkout, {}, LOCAL_SECONDS, check=check)
+
+    def network(self, *words: str) -> Done:
+        """Run in the program's repository with the credential for the remote's server."""
+        login = base64.b64encode(f"x-access-token:{self.remote.token}".encode()).decode()
+        server = "/".join(self.remote.url.split("/")[:3])
+        credential = {
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"http.{server}/.extraheader",
+            "GIT_CONFIG_VALUE_0": f"AUTHORIZATION: basic {login}",
+        }
+        return self._run(words, self.bare, credential, NETWORK_SECONDS, check=False)
+
+    def _run(
+        self,
+        words: Sequence[str],
+        where: Path,
+        extra: Mapping[str, str],
+        seconds: float,
+        *,
+        check: bool,
+        given: str = "",
+    ) -> Done:
+        self._clock.cancel.check()
+        argv = ["git", "-c", f"core.hooksPath={self._no_hooks}", "-c", "safe.directory=*", "-c", "gc.auto=0", *words]
+        env = {
+            **self._environ,
+            "HOME": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_LFS_SKIP_SMUDGE": "1",
+            **extra,
+        }
+        try:
+            done = subprocess.run(
+                argv, cwd=where, env=env, input=given.encode(), capture_output=True, timeout=seconds, check=False
+            )
+        except subprocess.TimeoutExpired as error:
+            limit = f"{seconds / 60:.0f} min"
+            raise RunFailed("github_unavailable", f"git {_verb(words)} did not end within {limit}") from error
+        result = Done(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+        if check and result.code:
+            raise RunFailed("internal", f"git {_verb(words)} failed: {last_line(result.err)}", evidence(result.err))
+        return result
+
+
+_HTTP_STATUS = re.compile(r"returned error: (\d{3})")
+
+
+def unreachable(what: str, done: Done) -> RunFailed:
+    """Why git could not talk to the remote: the HTTP status that it names decides."""
+    found = _HTTP_STATUS.search(done.err)
+    status = int(found[1]) if found else 401 if "Authentication failed" in done.err else 0
+    code = {401: "token_expired", 403: "github_denied", 404: "github_denied"}.get(status, "github_unavailable")
+    if "couldn't find remote ref" in done.err:
+        code = "github_denied"
+    return RunFailed(code, f"{what}: {last_line(done.err)}", evidence(done.err))
+
+
+def _verb(words: Sequence[str]) -> str:
+    skip = False
+    for word in words:
+        if skip or word.startswith("-"):
+            skip = word == "-c"
+            continue
+        return word
+    return ""
+
+
+def last_line(text: str) -> str:
+    """The most telling line of what git printed."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Done")]
+    telling = [line for line in lines if line.startswith(("remote:", "fatal:", "error:", "!"))]
+    return (telling or lines or ["git printed nothing"])[-1]
+
+
+def evidence(text: str) -> str:
+    """The tail of what git printed."""
+    return text.strip()[-_EVIDENCE:]

@@ -1,0 +1,77 @@
+"""Conditional requests and rate budgets of the embedded GitHub, over plain HTTP and through PyGithub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import github
+import pytest
+
+from bot.clock import Clock
+from bot.sandbox.github import EmbeddedGitHub, SandboxRepository
+from tests.sandbox.conftest import FILES, Caller
+
+REPO = "/repos/acme/widget"
+
+
+@pytest.fixture
+def short(tmp_path: Path) -> Iterator[EmbeddedGitHub]:
+    """An embedded GitHub with three requests in two seconds for each token."""
+    with EmbeddedGitHub(tmp_path / "short", ci=False, rate_limit=3, rate_window=2) as running:
+        running.create_repository("acme/widget", FILES)
+        yield running
+
+
+def test_what_is_known_already_costs_nothing(hub: EmbeddedGitHub, repo: SandboxRepository, call: Caller) -> None:
+    """An answer has a strong ETag; asked again with it, GitHub says 304 and counts nothing, until something changed."""
+    sha = repo.refs()["refs/heads/main"]
+    repo.set_check_run(sha, "test", None, workflow="ci.yml")
+    path = f"{REPO}/commits/{sha}/check-runs"
+    first = call("GET", path)
+    tag = first.headers["etag"]
+    again = call("GET", path, If_None_Match=tag)
+    assert (again.status, again.body, again.headers["etag"]) == (304, None, tag)
+    assert again.headers["x-ratelimit-used"] == first.headers["x-ratelimit-used"] == "1"
+    repo.set_check_run(sha, "test", "success", workflow="ci.yml")
+    changed = call("GET", path, If_None_Match=tag)
+    assert (changed.status, changed.headers["x-ratelimit-used"]) == (200, "2")
+    assert changed.headers["etag"] not in (tag, "")
+    assert [(got.status, got.counted) for got in hub.requests] == [(200, True), (304, False), (200, True)]
+
+
+@pytest.mark.parametrize("sent", ["W/{}", '"other", {}', "*"])
+def test_every_form_of_the_header_is_understood(repo: SandboxRepository, call: Caller, sent: str) -> None:
+    """A weak tag, a list and the asterisk mean the same answer."""
+    tag = call("GET", REPO).headers["etag"]
+    assert tag.startswith('"')
+    assert call("GET", REPO, If_None_Match=sent.format(tag)).status == 304
+
+
+def test_what_changes_something_has_no_etag(repo: SandboxRepository, call: Caller) -> None:
+    """Neither a POST nor a refusal can be asked for conditionally."""
+    made = call("POST", f"{REPO}/issues", {"title": "T"})
+    missing = call("GET", f"{REPO}/issues/99", If_None_Match="*")
+    assert (made.status, missing.status) == (201, 404)
+    assert not {"etag"} & (made.headers.keys() | missing.headers.keys())
+
+
+def test_a_used_up_budget_refuses_until_it_is_filled_again(short: EmbeddedGitHub) -> None:
+    """The headers count down; at zero GitHub answers 403 with the time of the reset, for that token alone."""
+    token = short.issue_token("nightjar[bot]")
+    call, other = Caller(short, token), Caller(short, short.issue_token("nightjar[bot]"))
+    rates = [call("GET", REPO).headers for _ in range(3)]
+    assert [(rate["x-ratelimit-limit"], rate["x-ratelimit-remaining"]) for rate in rates] == [
+        ("3", "2"),
+        ("3", "1"),
+        ("3", "0"),
+    ]
+    with github.Github(base_url=short.api_url, auth=github.Auth.Token(token), retry=None) as client:
+        with pytest.raises(github.RateLimitExceededException) as refused:
+            client.get_repo("acme/widget")
+        assert refused.value.status == 403
+    assert other("GET", REPO).status == 200
+    reset = int(rates[0]["x-ratelimit-reset"])
+    assert rates[0]["x-ratelimit-resource"] == "core"
+    Clock().sleep(max(0.0, reset - Clock.today().timestamp()) + 0.01)
+    assert call("GET", REPO).headers["x-ratelimit-remaining"] == "2"

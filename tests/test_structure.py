@@ -1,0 +1,228 @@
+"""How `bot/` is built: which room may import which, modules that can be read in one sitting, a command that starts fast."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+BOT = ROOT / "bot"
+
+# Room → the rooms it may import; what is not here may not be imported. A room is a module or a folder of `bot/`.
+# Data flows one way: event → trigger → run → report; policy is pure, and what touches the world stands behind `ports`.
+POLICY = "cancel config ending expectation failures ports record repetition steps suspicion"
+TABLE = {
+    # facts and pure rules
+    "cancel": "",
+    "clock": "cancel",
+    "failures": "",
+    "record": "",
+    "kinds": "",
+    "settings": "kinds",
+    "settings_file": "kinds",
+    "config": "kinds settings settings_file",
+    "ports": "record",
+    "steps": "record",
+    "expectation": "",
+    "repetition": "record",
+    "suspicion": "ports",
+    "patch": "ports",
+    "trigger": "record",
+    "guard": "",
+    # the Run
+    "run": POLICY,
+    "ending": "failures ports record",
+    # the edges
+    "git": "clock failures",
+    "workspace": "clock failures git patch ports",
+    "journal": "failures git record steps",
+    "handover": "ports",
+    "claude": "cancel clock config failures guard handover kinds ports record",
+    "github": "clock failures guard ports record",
+    "report": "failures guard ports record",
+    # putting it together
+    "wiring": "claude clock config failures git github guard journal record report run trigger workspace",
+    "start": "cancel clock config failures journal ports record report run trigger wiring",
+    "bootstrap": "",
+    # the sandbox stands beside the product: the command reaches it for `nightjar demo` only
+    "sandbox": "clock settings",
+    "__main__": "sandbox start",
+    "__init__": "",
+}
+
+# Pure rooms: what they may take from the standard library and beyond it. Anything that does I/O is missing.
+PURE = {"record", "failures", "ports", "steps", "trigger", "expectation", "repetition", "suspicion", "patch", "run"}
+QUIET_MODULES = {
+    *("__future__", "bot", "collections", "dataclasses", "enum", "functools", "hashlib", "re", "types", "typing"),
+    *("datetime", "fnmatch", "traceback", "textwrap", "unicodedata", "json", "yaml", "cattrs", "pathlib"),
+}
+# One place each for what the design wants in one place.
+ONLY_IN = {
+    "github": {"github"},
+    "ghapi": {"github"},
+    "tenacity": {"github", "git", "claude"},
+    "jinja2": {"report", "claude"},
+    "cattrs": {"record"},
+    "orjson": {"claude"},
+}
+CATALOGUE = {"failures"}
+"""Texts rather than code: long, and read by looking one entry up."""
+LONGEST = 400
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    """Every module of `bot/` with its room."""
+    for path in sorted(BOT.rglob("*.py")):
+        if "samples" not in path.parts:
+            yield path.relative_to(BOT).parts[0].removesuffix(".py"), path
+
+
+def imported(path: Path) -> Iterator[tuple[int, str]]:
+    """What a module imports anywhere in it, for types only or inside functions too: line and dotted name."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: a relative import"
+            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+
+
+def room_of(name: str) -> str | None:
+    """The room that an imported name belongs to; None for names from elsewhere and for the package's own."""
+    first, _, rest = name.partition(".")
+    room = rest.partition(".")[0]
+    return room if first == "bot" and room in TABLE else None
+
+
+def test_imports_follow_the_table() -> None:
+    """No room imports what the table does not allow it."""
+    wrong = []
+    for room, path in modules():
+        allowed = {room, *TABLE.get(room, "").split()}
+        for line, name in imported(path):
+            found = room_of(name)
+            if found is not None and found not in allowed:
+                wrong.append(f"{path.relative_to(ROOT)}:{line}: {room} imports {found}")
+    assert wrong == []
+
+
+def test_table_is_whole() -> None:
+    """Every room stands in the table, and the table names no room that is not there."""
+    assert {room for room, _ in modules()} == set(TABLE)
+    assert {name for allowed in TABLE.values() for name in allowed.split()} <= set(TABLE)
+
+
+def test_nothing_goes_round() -> None:
+    """The table has no cycle: data flows one way."""
+    left = {room: set(allowed.split()) for room, allowed in TABLE.items()}
+    while free := [room for room, allowed in left.items() if not allowed]:
+        for room in free:
+            del left[room]
+        for allowed in left.values():
+            allowed.difference_update(free)
+    assert left == {}
+
+
+def test_policy_is_pure() -> None:
+    """The rooms that decide import nothing that touches the world."""
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for room, path in modules()
+        if room in PURE
+        for line, name in imported(path)
+        if name.partition(".")[0] not in QUIET_MODULES
+    ]
+    assert wrong == []
+
+
+def test_guard_knows_the_standard_library_only() -> None:
+    """What makes strangers' text safe depends on nothing that a stranger could have published."""
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for room, path in modules()
+        if room == "guard"
+        for line, name in imported(path)
+        if name.partition(".")[0] not in {*sys.stdlib_module_names, "bot"}
+    ]
+    assert wrong == []
+
+
+def test_libraries_have_one_place() -> None:
+    """Each library is spoken to from the rooms that are there for it."""
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for room, path in modules()
+        for line, name in imported(path)
+        if room not in {*ONLY_IN.get(name.partition(".")[0], {room}), "sandbox"}
+    ]
+    assert wrong == []
+
+
+def test_only_the_clock_waits() -> None:
+    """`time.sleep` is called nowhere but in the clock: every planned wait can be sped up and cancelled."""
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for room, path in modules()
+        if room != "clock"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr == "sleep" and ast.unparse(node.value) == "time"
+    ]
+    assert found == []
+
+
+def test_modules_can_be_read_in_one_sitting() -> None:
+    """No module is longer than 400 lines, but for the catalogue of Failures; and none is called utils."""
+    long = {
+        str(path.relative_to(ROOT)): lines
+        for room, path in modules()
+        if room not in CATALOGUE and (lines := len(path.read_text(encoding="utf-8").splitlines())) > LONGEST
+    }
+    assert long == {}
+    assert [path for _, path in modules() if path.stem in ("utils", "util", "helpers", "common", "misc")] == []
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    """Each module begins with a docstring."""
+    mute = [path for _, path in modules() if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))]
+    assert mute == []
+
+
+def test_command_starts_fast() -> None:
+    """`nightjar --help` imports none of the heavy libraries, and the sandbox only when it is asked for."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "bot", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert "bot" in names
+    heavy = {"github", "ghapi", "jinja2", "yaml", "cattrs", "tenacity", "requests", "orjson", "bot.sandbox", "bot.start"}
+    assert names & heavy == set()
+    assert "run" in done.stdout
+
+
+@pytest.mark.parametrize("module", ["bot.start", "bot.wiring", "bot.sandbox.demo"])
+def test_importing_does_nothing(module: str, tmp_path: Path) -> None:
+    """Importing a module prints nothing, starts no thread, opens no socket and leaves no file."""
+    code = (
+        "import sys\n"
+        "def watch(event, args):\n"
+        "    if event.startswith('socket.') and event not in ('socket.__new__', 'socket.gethostname'):\n"
+        "        raise SystemExit(event)\n"
+        "    if event in ('subprocess.Popen', 'os.fork', 'os.mkdir', 'os.remove'): raise SystemExit(event)\n"
+        f"sys.addaudithook(watch)\nimport {module}, threading\n"
+        "assert threading.active_count() == 1\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", code],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert list(tmp_path.iterdir()) == []
