@@ -12,16 +12,10 @@ from bot.failures import RunFailed
 from bot.ports import GitHub, Journal, Reporter, Workspace
 from bot.record import Outcome, Record
 
-_PUSH_IS_HOPELESS = frozenset(
-    {
-        "handed_over",
-        "push_rejected",
-        "push_workflow_forbidden",
-        "token_expired",
-        "github_unavailable",
-        "branch_conflict",
-    }
+_NOT_PUSHED = frozenset(
+    {"handed_over", "push_rejected", "push_workflow_forbidden", "token_expired", "github_unavailable", "protected_path"}
 )
+"""Failures after which a push would be refused again, or must not be made."""
 
 
 class EndingPorts(Protocol):
@@ -118,7 +112,7 @@ def _kept(record: Record, ports: EndingPorts) -> Record:
         )
 
     record = _trying(record, "What the session left could not be committed", collect)
-    if why not in _PUSH_IS_HOPELESS:
+    if why not in _NOT_PUSHED:
         record = _trying(record, "The work could not be pushed", push)
     return _trying(record, "The work could not be kept", keep)
 
