@@ -66,6 +66,7 @@ class Config:
     permission_mode: str
     background: bool
     background_wait_minutes: float
+    nudge_minutes: float
     instructions: Mapping[str, str]
     max_repairs: int
     repeat_limit: int

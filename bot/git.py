@@ -110,6 +110,7 @@ class Git:
         argv = ["git", "-c", f"core.hooksPath={self._no_hooks}", "-c", "safe.directory=*", "-c", "gc.auto=0", *words]
         env = {
             **self._environ,
+            "LC_ALL": "C",  # its refusals are told apart by its words
             "HOME": os.devnull,
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull,
@@ -136,7 +137,8 @@ _HTTP_STATUS = re.compile(r"returned error: (\d{3})")
 def unreachable(what: str, done: Done) -> RunFailed:
     """Why git could not talk to the remote: the HTTP status that it names decides."""
     found = _HTTP_STATUS.search(done.err)
-    status = int(found[1]) if found else 401 if "Authentication failed" in done.err else 0
+    asked = "Authentication failed" in done.err or "could not read Username" in done.err  # what git makes of a 401
+    status = int(found[1]) if found else 401 if asked else 0
     code = {401: "token_expired", 403: "github_denied", 404: "github_denied"}.get(status, "github_unavailable")
     if "couldn't find remote ref" in done.err:
         code = "github_denied"

@@ -32,6 +32,8 @@ class Handover:
     def fresh(self, kind: str) -> Path:
         """An empty folder for the Session `kind`."""
         folder = self._root / kind
+        if folder.is_symlink() or folder.is_file():  # an earlier Session can have planted either
+            folder.unlink()
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         return folder
@@ -49,13 +51,21 @@ class Handover:
 
     def _read(self, kind: str, name: str) -> str:
         try:
-            # O_NONBLOCK, so that opening a FIFO does not wait for a writer.
-            handle = os.open(self._root / kind / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            folder = os.open(self._root / kind, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:
             return ""
+        try:
+            # O_NONBLOCK, so that opening a FIFO does not wait for a writer.
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            handle = os.open(name, flags, dir_fd=folder)
+        except OSError:
+            return ""
+        finally:
+            os.close(folder)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            return ""
         with os.fdopen(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                return ""
             return file.read(MAX_BYTES).decode("utf-8", errors="replace")
 
 

@@ -243,6 +243,11 @@ class Record:
         return sum(entry.cost_usd for entry in self.sessions)
 
     @property
+    def api_retries(self) -> int:
+        """How often a Session was taken up again because the model's API had failed."""
+        return sum("-retry-" in entry.name for entry in self.sessions)
+
+    @property
     def losses(self) -> tuple[SessionEntry, ...]:
         """Sessions whose background work was killed."""
         return tuple(entry for entry in self.sessions if entry.lost)

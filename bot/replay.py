@@ -51,12 +51,12 @@ def replay_command(file: str, exit_code: int, resumed: bool, cancelled: bool, as
     return EXIT_CODES[replayed.verdict.decision]
 
 
-def lines(stream: BinaryIO) -> Iterator[bytes]:
-    """The lines of `stream`, without their newline; a longer one than a supervisor takes arrives cut, and so is no frame."""
-    while line := stream.readline(MAX_LINE_BYTES):
+def lines(stream: BinaryIO, limit: int = MAX_LINE_BYTES) -> Iterator[bytes]:
+    """The lines of `stream`, without their newline; one of over `limit` bytes arrives cut, and so is no frame."""
+    while line := stream.readline(limit):
         yield line.rstrip(b"\r\n")
-        while len(line) == MAX_LINE_BYTES and not line.endswith(b"\n"):
-            line = stream.readline(MAX_LINE_BYTES)
+        while len(line) == limit and not line.endswith(b"\n"):
+            line = stream.readline(limit)
 
 
 def replay(stream: Iterable[bytes], ended: Ended, *, resumed: bool) -> Replayed:

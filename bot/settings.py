@@ -157,6 +157,12 @@ _SETTINGS = (
         "How long a Session is held open for its background work. 0 stops the work at once.",
         zero=True,
     ),
+    _minutes(
+        "nudge-minutes",
+        "2",
+        "How long a held Session may be silent before it is asked once to settle its background work. 0 never asks.",
+        zero=True,
+    ),
     Setting(
         "instructions",
         Texts((EVERY_KIND, "implement", "continue", "conflict", "ci-fix")),

@@ -51,7 +51,8 @@ TABLE = {
     "bootstrap": "",
     # the sandbox stands beside the product: the command reaches it for `nightjar demo` only
     "sandbox": "clock settings",
-    "__main__": "sandbox start",
+    "replay": "claude",
+    "__main__": "replay sandbox start",
     "__init__": "",
 }
 

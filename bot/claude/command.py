@@ -16,6 +16,9 @@ DISALLOWED_TOOLS = ("ScheduleWakeup", "CronCreate", "CronDelete", "CronList")
 DEFAULT_BASH_SECONDS = 10 * 60
 """Not more: a server that is started in the foreground must not hang the Session."""
 MIN_BUDGET_USD = 0.01
+CLI_RETRIES = 6
+"""The CLI's own attempts after a transient API failure: half a minute; a longer one is waited for without a process (an
+API retry). Its default of 10 takes 3 minutes (measured with CLI 2.1.197)."""
 
 QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -68,8 +71,8 @@ _KEPT = frozenset(
 def session_environment(
     environ: Mapping[str, str], *, secrets: Iterable[str], pass_env: Iterable[str], own: Mapping[str, str]
 ) -> dict[str, str]:
-    """What a Session gets to see: what the job set up, less the runner's own variables, known secrets by value, and names that look like
-    credentials unless `pass_env` (names or patterns) lists them; then `own` on top.
+    """What a Session gets to see: what the job set up, less the runner's own variables, known secrets by value, and
+    names that look like credentials unless `pass_env` (names or patterns) lists them; then `own` on top.
     """
     hidden = [secret for secret in secrets if secret]
     wanted = tuple(pass_env)
@@ -89,12 +92,13 @@ def session_environment(
 def own_variables(
     *, limits: Limits, config_dir: Path, handover: Path, credential: Mapping[str, str], background: bool, as_root: bool
 ) -> dict[str, str]:
-    """What Nightjar itself adds. `credential`: the variable for the model's API, or nothing where `pass-env` brings it."""
+    """What Nightjar itself adds. `credential`: the variable for the model's API; none where `pass-env` brings it."""
     own = {
         **QUIET,
         "CLAUDE_CONFIG_DIR": str(config_dir),
         "BASH_DEFAULT_TIMEOUT_MS": str(int(min(DEFAULT_BASH_SECONDS, limits.bash) * 1000)),
         "BASH_MAX_TIMEOUT_MS": str(int(limits.bash * 1000)),
+        "CLAUDE_CODE_MAX_RETRIES": str(CLI_RETRIES),
         "NIGHTJAR_HANDOVER": str(handover),
         **credential,
     }

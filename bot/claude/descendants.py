@@ -1,7 +1,8 @@
 """Finding and ending what a process started, however far it has detached itself. Linux only.
 
-Each Bash command of the CLI runs in a session and process group of its own, so that neither the death of the CLI nor a signal to its group reaches
-it (measured with 2.1.197 and 2.1.332). A subreaper becomes the parent of whatever is orphaned below it, so that a walk of /proc from there finds all.
+Each Bash command of the CLI runs in a session and process group of its own, so that neither the death of the CLI nor a
+signal to its group reaches it (measured with 2.1.197 and 2.1.332). A subreaper becomes the parent of whatever is
+orphaned below it, so that a walk of /proc from there finds all.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def descendants(*roots: int) -> tuple[int, ...]:
 
 
 def marked(mark: str) -> tuple[int, ...]:
-    """Ids of the processes whose environment holds `mark` (`NAME=value`), whoever their parent is; zombies have no environment."""
+    """Ids of the processes whose environment holds `mark` (`NAME=value`), whoever their parent is; no zombies."""
     wanted = mark.encode()
     found: list[int] = []
     for process in _processes():
@@ -95,8 +96,8 @@ def end_marked(mark: str, clock: Clock, kill_seconds: float) -> bool:
 
 
 def _rounds(number: signal.Signals, find: Callable[[], tuple[int, ...]], clock: Clock, seconds: float) -> bool:
-    """Signal what `find` finds until that is nothing or the time is over: a process that is being killed can fork once more, and its
-    orphans arrive at a subreaper only when it is dead. TERM is sent once to each, so that its handler is not started anew.
+    """Signal what `find` finds until that is nothing or the time is over: a process that is being killed can fork once
+    more, and its orphans arrive at a subreaper only when it is dead. TERM is sent once to each: handlers start once.
     """
     limit = clock.reaction("the end of what the session started", seconds)
     signalled: set[int] = set()

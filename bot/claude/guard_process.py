@@ -1,8 +1,10 @@
-"""A guard between this process and one child: nothing that the child starts outlives the guard, and the guard does not outlive this process.
+"""A guard between this process and one child: nothing that the child starts outlives the guard, and the guard does not
+outlive this process.
 
-The guard is forked, so it costs milliseconds and no second interpreter. It is the child's parent and a subreaper: whatever detaches itself below
-becomes the guard's own child, so "no child left" (one system call) means "no descendant left". It holds a pipe from this process; when that ends,
-by `kill_all` or because this process died, even of SIGKILL, it kills everything below it in rounds and leaves.
+The guard is forked, so it costs milliseconds and no second interpreter. It is the child's parent and a subreaper:
+whatever detaches itself below becomes the guard's own child, so "no child left" (one system call) means "no descendant
+left". It holds a pipe from this process; when that ends, by `kill_all` or because this process died, even of SIGKILL,
+it kills everything below it in rounds and leaves.
 """
 
 from __future__ import annotations
@@ -127,7 +129,7 @@ class GuardedChild:
 
 
 def _forked(start: Start, control: int, status: int) -> int:
-    # Held back for good in the guard: it would run this process's handlers, and it outlives a signal to all of a terminal's processes.
+    # Held back for good in the guard: it would run this process's handlers, and it has to outlive this process.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD_BACK)
     try:
         with warnings.catch_warnings():

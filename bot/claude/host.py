@@ -24,6 +24,10 @@ from bot.ports import Delivered
 from bot.record import Evidence, Record, SessionEntry
 
 
+MAX_API_RETRIES = 3
+"""A Run's own budget, beside Repairs and Resumes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Folders:
     """Where a Run keeps its things; none of it lies in the checkout."""
@@ -62,6 +66,7 @@ class ClaudeSessions:
             turn=config.silence_timeout_minutes * 60,
             hold=config.background_wait_minutes * 60,
             session=config.session_timeout_minutes * 60,
+            nudge=config.nudge_minutes * 60,
         )
 
     def make_ready(self) -> None:
@@ -132,6 +137,9 @@ class ClaudeSessions:
             budget_usd=budget,
             deadline=self._deadline,
             environment=self._visible(self._own(kind)),
+            nudge_prompt=prompt.nudge,
+            retry_prompt=lambda verdict: prompt.retry(verdict, bash_minutes=self._bash_minutes),
+            retries_left=MAX_API_RETRIES - record.api_retries,
         )
         try:
             played = player.hold(ask, ended=ended, progress=self._progress)

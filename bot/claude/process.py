@@ -1,7 +1,8 @@
 """One `claude` child process: bytes in, lines out, and a bounded end. It knows no Frame and decides nothing.
 
-Prompts go in by stdin, never by argv (128 KiB is the limit of one argument, and `ps` shows it). stdout is written to the transcript as it arrives.
-The CLI runs under a guard (`bot.claude.guard_process`): however the supervision ends, nothing that was started here is left.
+Prompts go in by stdin, never by argv (128 KiB is the limit of one argument, and `ps` shows it). stdout is written to the
+transcript as it arrives. The CLI runs under a guard (`bot.claude.guard_process`): however the supervision ends, nothing
+that was started here is left.
 """
 
 from __future__ import annotations
@@ -174,7 +175,7 @@ class ClaudeProcess:
             self._flush()
 
     def _flush(self) -> None:
-        """Write what the pipe takes; the rest when it is ready again, so that a CLI that is writing itself never deadlocks with us."""
+        """Write what the pipe takes, the rest when it is ready again: no deadlock with a CLI that is writing itself."""
         try:
             while self._outbox:
                 written = os.write(self._stdin, self._outbox[:_CHUNK])
@@ -201,7 +202,7 @@ class ClaudeProcess:
     # ── out ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def read(self, until: Deadline) -> list[bytes]:
-        """The complete lines that arrive before `until`; [] when nothing did, or at EOF, or when the Run was cancelled."""
+        """The complete lines that arrive before `until`; [] when none did, at EOF, or when the Run was cancelled."""
         lines: list[bytes] = []
         ready = {key.data for key, _ in self._clock.select(self._selector, until)}
         if "stdin" in ready:
@@ -242,7 +243,7 @@ class ClaudeProcess:
                 self._stderr_lines.append(f"the transcript ends early: {error.strerror}")
 
     def _read_the_last(self) -> list[bytes]:
-        """After the CLI's exit all that it wrote is in the pipe, and what a grandchild that holds the pipe adds is not its word."""
+        """After the CLI's exit all that it wrote is in the pipe; what a grandchild that holds the pipe adds is no word of its."""
         lines: list[bytes] = []
         left = _waiting(self._stdout)
         while not self.at_eof and left > 0:
@@ -288,7 +289,10 @@ class ClaudeProcess:
     # ── the end ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def end(self, graces: Graces = CALM) -> list[bytes]:
-        """Close stdin and wait; then SIGTERM, then SIGKILL to the CLI and everything below it, each rung bounded. The last lines. Idempotent."""
+        """Close stdin and wait; then SIGTERM, then SIGKILL to the CLI and all below it, each bounded. Idempotent.
+
+        The lines that came meanwhile.
+        """
         if self._child.status < 0:
             return []
         self._forget(self._wake)

@@ -91,6 +91,18 @@ def conflict(
     )
 
 
+def nudge(tasks: Sequence[str]) -> str:
+    """The one message into a held Session: names the background tasks that are running."""
+    names = [_one_line(name) for name in tasks]
+    return _environment().get_template("nudge.md").render(tasks=names).strip() + "\n"
+
+
+def retry(verdict: Verdict, *, bash_minutes: int) -> str:
+    """The prompt that takes a Session up again after the model's API failed; names what was killed meanwhile."""
+    names = [_one_line(name) for name in verdict.tasks]
+    return _environment().get_template("retry.md").render(tasks=names, bash_minutes=bash_minutes).strip() + "\n"
+
+
 def resume(verdict: Verdict, *, bash_minutes: int) -> str:
     """The prompt of the one Resume: names what was lost."""
     names = [_one_line(name) for name in verdict.tasks]

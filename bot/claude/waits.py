@@ -42,6 +42,10 @@ class Limits:
 
     turn: float = 15 * 60
     hold: float = 20 * 60
+    nudge: float = 2 * 60
+    """Planned seconds of silence in a Hold before the one Nudge; 0: never."""
+    nudged_hold: float = 5 * 60
+    """What a Hold shrinks to after the Nudge."""
     session: float = 60 * 60
     start: float = 60
     stopping: float = 10

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 _MESSAGE_LIMIT = 500
-_NO_HEADERS: Mapping[str, str] = {}
+_LIBRARIES = frozenset(
+    {"github", "ghapi", "fastspec", "fasttransport", "fastcore", "httpx2", "requests", "urllib3", "json"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +88,21 @@ def _of_reading(error: Exception) -> Answer | None:
     """A body that is no JSON, or of another shape than GitHub's: a proxy's page, a torn answer."""
     if isinstance(error, OSError):
         return Answer(0, _cause(error))
-    if isinstance(error, UnreadableAnswer | ValueError | AssertionError):
+    if isinstance(error, UnreadableAnswer):
         return Answer(0, f"the answer cannot be read ({_cause(error)})")
+    if _raised_in(error).partition(".")[0] not in _LIBRARIES:
+        return None  # a mistake of our own
     if type(error) is RuntimeError:  # PyGithub: a redirect to another host, a GraphQL answer without the asked path
         return Answer(301, _cause(error))
-    return None
+    return Answer(0, f"the answer cannot be read ({_cause(error)})")
+
+
+def _raised_in(error: Exception) -> str:
+    """Name of the module that raised it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return str(trace.tb_frame.f_globals.get("__name__", "")) if trace else ""
 
 
 class UnreadableAnswer(Exception):

@@ -26,7 +26,13 @@ CI_WORDS = {
     CiState.TIMED_OUT: "was not done in time",
 }
 _FAILED = frozenset({"failure", "timed_out", "error"})
-_ENDED = {"done": "done", "resume": "resumed", "fail": "failed", "cancelled": "cancelled"}
+_ENDED = {
+    "done": "done",
+    "resume": "resumed",
+    "retry": "the API failed; taken up again",
+    "fail": "failed",
+    "cancelled": "cancelled",
+}
 
 
 def name(text: str) -> str:
@@ -114,13 +120,16 @@ def pull_request(record: Record) -> str:
 
 
 def kind(entry: SessionEntry) -> str:
-    """The Session's own kind, never its Resume's."""
-    return entry.name.removesuffix("-resume")
+    """The Session's own kind, never that of its Resume or API retry."""
+    return re.sub(r"(-resume|-retry-\d+)+$", "", entry.name)
 
 
 def session_name(entry: SessionEntry) -> str:
-    """How a Session is called in a table: a Resume is told from its Session."""
-    return f"Resume of {name(kind(entry))}" if entry.name.endswith("-resume") else name(entry.name)
+    """How a Session is called in a table: a Resume or an API retry is told from its Session."""
+    if entry.name.endswith("-resume"):
+        return f"Resume of {name(kind(entry))}"
+    retry = re.search(r"-retry-(\d+)$", entry.name)
+    return f"API retry {retry[1]} of {name(kind(entry))}" if retry else name(entry.name)
 
 
 def session_end(entry: SessionEntry) -> str:
@@ -222,7 +231,7 @@ def changed(repair: RepairEntry) -> str:
 
 def totals(record: Record) -> str:
     """Sessions, Repairs, Resumes and cost in one line."""
-    sessions = sum(1 for entry in record.sessions if not entry.name.endswith("-resume"))
+    sessions = sum(1 for entry in record.sessions if entry.name == kind(entry))
     parts = [
         count(sessions, "Session"),
         count(len(record.repairs), "Repair"),

@@ -56,6 +56,10 @@ def _prompts() -> dict[str, str]:
         "continue": prompt.continuation(WORK, "", ["Add discount()", "Test it"]),
         "ci-fix": prompt.ci_fix(WORK, "", head="b" * 40, max_repairs=5, evidence=[EVIDENCE], repairs=REPAIRS),
         "resume": prompt.resume(lost, bash_minutes=60),
+        "nudge": prompt.nudge(["npm run dev", "the long test suite"]),
+        "retry": prompt.retry(Verdict(Decision.RETRY, "api_unavailable", "…"), bash_minutes=60),
+        "retry-lost": prompt.retry(Verdict(Decision.RETRY, "api_unavailable", "…", ("make test",)), bash_minutes=60),
+        "conflict": prompt.conflict(WORK, "", max_repairs=5, conflicts=["widget/prices.py"], repairs=REPAIRS[:1]),
         "resume-wake": prompt.resume(never_woken, bash_minutes=60),
     }
 
@@ -66,9 +70,9 @@ def test_each_prompt_is_the_reviewed_one(name: str) -> None:
     assert _prompts()[name] == (GOLDEN / f"{name}.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", sorted(_prompts()))
+@pytest.mark.parametrize("name", sorted(_prompts().keys() - {"nudge"}))
 def test_the_background_paragraph_comes_last(name: str) -> None:
-    """Every prompt ends with the warning about background work, where it is read last."""
+    """Every prompt that opens a process ends with the warning about background work, where it is read last."""
     assert _prompts()[name].rstrip().splitlines()[-1].startswith("Nobody is watching this session")
 
 

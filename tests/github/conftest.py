@@ -49,6 +49,7 @@ class Front:
 
     behind: str
     server: HttpServer = field(default_factory=HttpServer)
+    forwarder: httpx2.Client = field(default_factory=lambda: httpx2.Client(trust_env=False))
     pattern: str = "."
     faults: list[Fault] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
@@ -79,7 +80,9 @@ class Front:
 
     def _forward(self, request: Request) -> Reply:
         headers = {name: value for name, value in request.headers.items() if name not in ("host", "accept-encoding")}
-        found = httpx2.request(request.method, self.behind + request.target, headers=headers, content=request.body)
+        found = self.forwarder.request(
+            request.method, self.behind + request.target, headers=headers, content=request.body
+        )
         here, there = self.server.host.encode(), self.behind.encode()
         kept = {
             name: value.replace(self.behind, self.server.host)
@@ -135,6 +138,7 @@ def front(hub: EmbeddedGitHub) -> Iterator[Front]:
     made.server.serve(made.answer)
     yield made
     made.server.close()
+    made.forwarder.close()
 
 
 @pytest.fixture

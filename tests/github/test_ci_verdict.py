@@ -29,7 +29,9 @@ def row(number: int, name: str, conclusion: str, suite: int = 0) -> CheckRow:
 def run(suite: int, path: str, conclusion: str = "success", *, number: int | None = None) -> WorkflowRun:
     """A workflow run; conclusion "" while it runs."""
     status = "completed" if conclusion else "in_progress"
-    return WorkflowRun(suite if number is None else number, suite, f".github/workflows/{path}", path, status, conclusion, "")
+    return WorkflowRun(
+        suite if number is None else number, suite, f".github/workflows/{path}", path, status, conclusion, ""
+    )
 
 
 def state(*rows: CheckRow, runs: tuple[WorkflowRun, ...] = (), expects_ci: bool = True, over: bool = True) -> CiState:
@@ -45,10 +47,10 @@ def state(*rows: CheckRow, runs: tuple[WorkflowRun, ...] = (), expects_ci: bool 
         ("skipped", CiState.GREEN),
         ("failure", CiState.RED),
         ("timed_out", CiState.RED),
-        ("cancelled", CiState.RED),
-        ("stale", CiState.RED),
-        ("startup_failure", CiState.RED),
-        ("novel", CiState.RED),
+        ("cancelled", CiState.INFRASTRUCTURE),
+        ("stale", CiState.INFRASTRUCTURE),
+        ("startup_failure", CiState.INFRASTRUCTURE),
+        ("novel", CiState.INFRASTRUCTURE),
         ("action_required", CiState.NEEDS_APPROVAL),
         ("", CiState.PENDING),
     ],
@@ -62,7 +64,7 @@ def test_conclusion_beside_a_success(conclusion: str, expected: CiState) -> None
 def test_end_that_says_nothing_of_the_code_has_nothing_to_repair(conclusion: str) -> None:
     """A cancelled check is not green, and not among the failed checks either; it is named with GitHub's word."""
     verdict = judge(CiObservation(HEAD, (row(1, "test", conclusion),)), expects_ci=True, start_over=True)
-    assert verdict.state is CiState.RED
+    assert verdict.state is CiState.INFRASTRUCTURE
     assert verdict.failed == ()
     assert [(check.name, check.conclusion) for check in unjudged(verdict)] == [("test", conclusion)]
 
@@ -82,7 +84,9 @@ def test_only_skipped_checks_are_no_ci() -> None:
 
 
 def test_same_name_twice() -> None:
-    """Of two runs of one workflow the newest row counts; a row of the same name in another workflow counts by itself."""
+    """Of two runs of one workflow the newest row counts; a row of the same name in another workflow counts by
+    itself.
+    """
     rows = (row(1, "test", "failure", 10), row(9, "test", "success", 11), row(5, "test", "failure", 12))
     runs = (run(10, "ci.yml", "failure"), run(11, "ci.yml"), run(12, "nightly.yml", "failure"))
     verdict = judge(CiObservation(HEAD, rows, runs), expects_ci=True, start_over=True)
@@ -125,7 +129,7 @@ def test_workflow_that_could_not_start_is_not_overlooked() -> None:
     """A startup failure beside green checks is not green; a newer run of the same workflow takes its place."""
     green = row(1, "build", "success", 10)
     broken = run(11, "deploy.yml", "startup_failure")
-    assert state(green, runs=(run(10, "ci.yml"), broken)) is CiState.RED
+    assert state(green, runs=(run(10, "ci.yml"), broken)) is CiState.INFRASTRUCTURE
     newer = (run(10, "ci.yml"), broken, run(12, "deploy.yml"))
     assert state(green, row(2, "deploy", "success", 12), runs=newer) is CiState.GREEN
 
@@ -144,15 +148,21 @@ def test_list_that_moved_while_it_was_read_is_no_verdict() -> None:
 CONCLUSIONS = st.sampled_from(sorted(STATES))
 SUITES = st.integers(0, 3)
 ROWS = st.lists(
-    st.tuples(st.integers(1, 50), st.sampled_from("abc"), CONCLUSIONS, SUITES), unique_by=lambda values: values[0], max_size=8
+    st.tuples(st.integers(1, 50), st.sampled_from("abc"), CONCLUSIONS, SUITES),
+    unique_by=lambda values: values[0],
+    max_size=8,
 ).map(lambda drawn: [row(*values) for values in drawn])
 RUNS = st.lists(
-    st.tuples(st.integers(1, 3), st.sampled_from(["ci.yml", "nightly.yml"]), CONCLUSIONS), unique_by=lambda values: values[0], max_size=3
+    st.tuples(st.integers(1, 3), st.sampled_from(["ci.yml", "nightly.yml"]), CONCLUSIONS),
+    unique_by=lambda values: values[0],
+    max_size=3,
 ).map(lambda drawn: [run(*values) for values in drawn])
 
 
 @given(ROWS, RUNS, st.booleans(), st.booleans(), st.randoms(use_true_random=False))
-def test_order_of_rows_does_not_matter(rows: list[CheckRow], runs: list[WorkflowRun], expects: bool, over: bool, dice: object) -> None:
+def test_order_of_rows_does_not_matter(
+    rows: list[CheckRow], runs: list[WorkflowRun], expects: bool, over: bool, dice: object
+) -> None:
     """GitHub may list checks and runs in any order: the whole verdict stays the same."""
     shuffle = getattr(dice, "shuffle")  # noqa: B009 (hypothesis types its random as a private class)
     first = judge(CiObservation(HEAD, tuple(rows), tuple(runs)), expects_ci=expects, start_over=over)
@@ -162,7 +172,9 @@ def test_order_of_rows_does_not_matter(rows: list[CheckRow], runs: list[Workflow
 
 
 @given(ROWS, RUNS, st.booleans(), st.booleans())
-def test_unfinished_check_is_never_green(rows: list[CheckRow], runs: list[WorkflowRun], expects: bool, over: bool) -> None:
+def test_unfinished_check_is_never_green(
+    rows: list[CheckRow], runs: list[WorkflowRun], expects: bool, over: bool
+) -> None:
     """Whatever else was listed, one more check or workflow run that goes on keeps the verdict open."""
     observation = CiObservation(HEAD, tuple(rows), tuple(runs))
     one_more_check = replace(observation, rows=(*observation.rows, row(99, "late", "")))

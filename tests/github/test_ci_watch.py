@@ -18,7 +18,12 @@ PASSED = CheckState.PASSED
 
 def seen(*checks: tuple[str, CheckState], run: str = "completed") -> CiObservation:
     """One look: checks by name, all in one workflow run."""
-    words = {PASSED: "success", CheckState.FAILED: "failure", CheckState.RUNNING: "", CheckState.NO_VERDICT: "cancelled"}
+    words = {
+        PASSED: "success",
+        CheckState.FAILED: "failure",
+        CheckState.RUNNING: "",
+        CheckState.NO_VERDICT: "cancelled",
+    }
     rows = tuple(
         CheckRow(number, 5, Check(name, "github-actions", "", state, words[state], ""))
         for number, (name, state) in enumerate(checks, 1)
@@ -76,7 +81,9 @@ def test_green_is_seen_twice(script: Callable[..., Script]) -> None:
 
 
 def test_ci_that_never_starts(script: Callable[..., Script]) -> None:
-    """After ci-start-minutes nothing will come any more: named so when workflows should have run, else there is no CI."""
+    """After ci-start-minutes nothing will come any more: named so when workflows should have run, else there is no
+    CI.
+    """
     ci = script(CiObservation(HEAD))
     before = Clock.now()
     assert ci.watch(start=2).wait(HEAD, expects_ci=True).state is CiState.NEVER_STARTED

@@ -57,7 +57,7 @@ def an_issue(widget: SandboxRepository) -> int:
         page_of("<html><h1>Whoa there!</h1></html>"),
         torn({"total_count": 0, "check_runs": []}),
     ],
-    ids=lambda fault: str(fault.reply.status if fault.reply else "dropped"),
+    ids=["500", "502", "503", "429", "named limit", "unnamed limit", "dropped", "html", "torn"],
 )
 def test_passing_trouble_is_waited_out(
     read: Read, pattern: str, fault: Fault, front: Front, through_front: Client
@@ -78,9 +78,12 @@ def test_passing_trouble_is_waited_out(
         (says(404, "Not Found"), "github_denied"),
         (says(410, "This issue was deleted"), "github_denied"),
         (says(422, "Validation Failed"), "github_denied"),
-        (says(403, "API rate limit exceeded", x_ratelimit_remaining="0", x_ratelimit_reset="9999999999"), "github_unavailable"),
+        (
+            says(403, "API rate limit exceeded", x_ratelimit_remaining="0", x_ratelimit_reset="9999999999"),
+            "github_unavailable",
+        ),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
+    ids=["401", "403", "404", "410", "422", "used up"],
 )
 def test_refusal_is_taken_at_once(
     read: Read, pattern: str, fault: Fault, code: str, front: Front, through_front: Client, token: str
@@ -162,7 +165,9 @@ def test_comment_whose_answer_is_lost_is_there_once(
     assert front.count("POST") == 1
 
 
-@pytest.mark.parametrize("fault", [hangs_up(), says(502, "Bad Gateway"), says(429, "slow down")])
+@pytest.mark.parametrize(
+    "fault", [hangs_up(), says(502, "Bad Gateway"), says(429, "slow down")], ids=["dropped", "502", "429"]
+)
 def test_comment_that_was_not_stored_is_sent_again(
     fault: Fault, front: Front, through_front: Client, widget: SandboxRepository
 ) -> None:
@@ -203,7 +208,7 @@ def test_moved_issue_is_not_ours(front: Front, through_front: Client, hub: Embed
         GitHubRepository(through_front).issue(1)
 
 
-@pytest.mark.parametrize("token", ["", "ghs_a\n", "ghs_a b", "ghs_ä"])
+@pytest.mark.parametrize("token", ["", "ghs_a\n", "ghs_a b", "ghs_ä"], ids=["empty", "line", "space", "letter"])
 def test_token_that_no_header_can_carry(token: str) -> None:
     """Refused before any request, and not shown."""
     with pytest.raises(RunFailed) as failed:

@@ -79,11 +79,11 @@ def test_log_over_the_limit_is_cut_and_says_so() -> None:
 
 def big_log() -> Iterator[bytes]:
     """40 MB with the real error 300 lines before the end."""
-    noise = (STAMP + "downloading " + "." * 150 + "\n").encode()
+    noise = (STAMP + "downloading " + "." * 450 + "\n").encode()
     yield ("\ufeff" + STAMP + "##[group]Run pytest -q\n").encode()
     yield (STAMP + "##[endgroup]\n").encode()
     for _ in range(200):
-        yield noise * 1000
+        yield noise * 420
     yield (STAMP + "Traceback (most recent call last):\n").encode()
     yield (STAMP + '  File "widget.py", line 3, in area\n').encode()
     yield (STAMP + "\x1b[31mAssertionError: 6 is not 7\x1b[0m\n").encode()
@@ -102,7 +102,11 @@ def test_big_log_in_bounded_memory() -> None:
     assert len(text.encode()) <= EXCERPT_LIMIT
     shown = text.splitlines()
     assert shown[0] == "##[group]Run pytest -q"
-    wanted = ["Traceback (most recent call last):", "AssertionError: 6 is not 7", "##[error]Process completed with exit code 1."]
+    wanted = [
+        "Traceback (most recent call last):",
+        "AssertionError: 6 is not 7",
+        "##[error]Process completed with exit code 1.",
+    ]
     positions = [shown.index(line) for line in (*wanted, "Post job cleanup.")]
     assert positions == sorted(positions)
     assert any("lines left out" in line for line in shown)
@@ -129,7 +133,12 @@ def test_empty_log_has_no_excerpt() -> None:
     assert excerpt(["", ""]) == ""
 
 
-@given(st.lists(st.one_of(st.text(max_size=30), st.sampled_from(["error: x", "##[error]y", "##[group]Run z", "##[endgroup]"])), max_size=300))
+@given(
+    st.lists(
+        st.one_of(st.text(max_size=30), st.sampled_from(["error: x", "##[error]y", "##[group]Run z", "##[endgroup]"])),
+        max_size=300,
+    )
+)
 def test_excerpt_is_bounded_and_keeps_the_order(lines: list[str]) -> None:
     """Never more than asked for, and only lines of the log, in its order."""
     lines = [line.replace("\n", " ").replace("\r", " ") for line in lines]

@@ -36,12 +36,6 @@ def published(folder: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def run_act(tmp_path: Path, stage: Stage) -> Act:
-    """Runs the shipped workflow of the repository on an event."""
-    return Act(tmp_path, stage)
-
-
 class Act:
     """One workspace, in which act runs the repository's own workflow."""
 
@@ -90,6 +84,12 @@ class Act:
 
 
 @pytest.fixture
+def run_act(tmp_path: Path, stage: Stage) -> Act:
+    """Runs the shipped workflow of the repository on an event."""
+    return Act(tmp_path, stage)
+
+
+@pytest.fixture
 def stage(make_stage: MakeStage) -> Stage:
     """A repository into which a user has copied the workflow, with a settings file that names an installed `claude`."""
     workflow = (ROOT / ".github" / "workflows" / "nightjar.yml").read_text(encoding="utf-8")
@@ -114,9 +114,9 @@ def test_labelled_event_through_the_shipped_workflow(stage: Stage, run_act: Act)
     tracking, ending = (comment.body for comment in stage.repository.comments(1))
     assert "/actions/runs/7" in tracking
     assert ending.startswith("@alice")
-    print([line for line in lines if "set-output" in json.dumps(line)])
-    outputs = {(line.get("kvPairs") or {}).get("name"): line.get("arg") for line in lines if line.get("command") == "set-output"}
-    assert outputs.get("outcome", "ready") == "ready"
+    outputs = {str(line["name"]): line["arg"] for line in lines if line.get("command") == "set-output"}
+    assert (outputs["outcome"], outputs["repairs"], outputs["branch"]) == ("ready", "0", "nightjar/issue-1")
+    assert str(outputs["pr-url"]).endswith(f"/pull/{pull.number}")
     shown = "\n".join(str(line.get("msg", "")) for line in lines)
     assert stage.token not in shown
     assert "scripted-key" not in shown

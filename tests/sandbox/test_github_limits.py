@@ -17,8 +17,8 @@ REPO = "/repos/acme/widget"
 
 @pytest.fixture
 def short(tmp_path: Path) -> Iterator[EmbeddedGitHub]:
-    """An embedded GitHub with three requests in two seconds for each token."""
-    with EmbeddedGitHub(tmp_path / "short", ci=False, rate_limit=3, rate_window=2) as running:
+    """An embedded GitHub with three requests a second for each token."""
+    with EmbeddedGitHub(tmp_path / "short", ci=False, rate_limit=3, rate_window=1) as running:
         running.create_repository("acme/widget", FILES)
         yield running
 

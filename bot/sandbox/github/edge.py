@@ -140,18 +140,25 @@ class HttpServer:
     def __init__(self) -> None:
         self._server = _Server()
         self.host = f"http://127.0.0.1:{self._server.server_port}"
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self._thread = threading.Thread(target=self._accept, daemon=True)
+        self._closed = False
 
     def serve(self, answer: Answer) -> None:
         """Answer requests from now on."""
         self._server.answer = answer
         self._thread.start()
 
+    def _accept(self) -> None:
+        while not self._closed:
+            self._server.handle_request()
+
     def close(self) -> None:
         """Stop listening and hang up."""
-        self._server.shutdown()
-        self._server.server_close()
+        self._closed = True
+        with contextlib.suppress(OSError):
+            socket.create_connection(("127.0.0.1", self._server.server_port), 1).close()  # wakes the thread
         self._thread.join()
+        self._server.server_close()
         with self._server.guard:
             for connection in self._server.open:
                 with contextlib.suppress(OSError):

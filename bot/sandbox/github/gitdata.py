@@ -78,6 +78,17 @@ def environment() -> dict[str, str]:
     }
 
 
+_CONFIG = """[http]
+    receivepack = true
+[uploadpack]
+    allowAnySHA1InWant = true
+[receive]
+    hideRefs = refs/pull
+[gc]
+    auto = 0
+"""
+
+
 class GitData:
     """One bare repository at `path`."""
 
@@ -90,13 +101,8 @@ class GitData:
         path.mkdir(parents=True)
         git = cls(path)
         git.run("init", "--quiet", "--bare", f"--initial-branch={default_branch}", "--template=", str(path))
-        for name, value in (
-            ("http.receivepack", "true"),
-            ("uploadpack.allowAnySHA1InWant", "true"),
-            ("receive.hideRefs", "refs/pull"),
-            ("gc.auto", "0"),
-        ):
-            git.run("config", name, value)
+        with (path / "config").open("a", encoding="utf-8") as config:
+            config.write(_CONFIG)
         return git
 
     def run(self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> bytes:

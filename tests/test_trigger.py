@@ -1,0 +1,150 @@
+"""Which events ask for a Run, and who may ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from bot.trigger import Asked, BadEvent, Ignored, Job, may_ask, read_event, read_job
+
+NOW = "2026-05-01T10:00:00+00:00"
+
+
+def labelled(**changes: Any) -> dict[str, Any]:
+    """The payload of an `issues` event, with changes at its top."""
+    issue = {"number": 7, "state": "open", "title": "A title", "body": "A text", "updated_at": "2026-05-01T09:59:00Z"}
+    sender = {"login": "alice", "type": "User"}
+    return {"action": "labeled", "label": {"name": "nightjar"}, "issue": issue, "sender": sender, **changes}
+
+
+def issue(**changes: Any) -> dict[str, Any]:
+    """The same payload with changes to its issue."""
+    return labelled(issue={**labelled()["issue"], **changes})
+
+
+def test_labelled_issue() -> None:
+    """The event's own snapshot of the issue is what the Run works on, asked for by the event's sender."""
+    asked = read_event("issues", labelled(), "nightjar", NOW)
+
+    assert asked == Asked(7, "alice", False, "nightjar", "2026-05-01T09:59:00Z", "A title", "A text")
+    trigger = asked.trigger(Job("acme/widget", "42", 1, "https://example.com/42"), "Edited since", "Edited since")
+    assert (trigger.title, trigger.body, trigger.requested_by) == ("A title", "A text", "alice")
+
+
+def test_issue_without_text() -> None:
+    """GitHub sends null for an empty text."""
+    asked = read_event("issues", issue(body=None), "nightjar", NOW)
+    assert isinstance(asked, Asked)
+    assert asked.body == ""
+
+
+def test_dispatched() -> None:
+    """A dispatch carries no issue: the text is the one GitHub has now, the time is now, a `#` may stand before the number."""
+    payload = {"inputs": {"issue": "#7"}, "sender": {"login": "alice", "type": "User"}}
+    asked = read_event("workflow_dispatch", payload, "nightjar", NOW)
+
+    assert asked == Asked(7, "alice", False, "nightjar", NOW)
+    trigger = asked.trigger(Job("acme/widget", "42", 1, "https://example.com/42"), "As it is", "Now")
+    assert (trigger.title, trigger.body) == ("As it is", "Now")
+
+
+@pytest.mark.parametrize(
+    ("payload", "why"),
+    [
+        (labelled(action="unlabeled"), "unlabeled, not labelled"),
+        (labelled(action="opened"), "opened, not labelled"),
+        (labelled(label={"name": "bug"}), "'bug' is not 'nightjar'"),
+        (labelled(label={"name": "NIGHTJAR"}), "'NIGHTJAR' is not 'nightjar'"),
+        (labelled(label=None), "None is not 'nightjar'"),
+        (issue(state="closed"), "#7 is closed"),
+        (issue(pull_request={"url": "x"}), "#7 is a pull request"),
+    ],
+)
+def test_ignored(payload: Mapping[str, Any], why: str) -> None:
+    """What is not Nightjar's to do is ignored, with the reason."""
+    found = read_event("issues", payload, "nightjar", NOW)
+    assert isinstance(found, Ignored)
+    assert why in found.why
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "said"),
+    [
+        ("push", {}, "event 'push' cannot start a Run; run the workflow on issues or workflow_dispatch"),
+        ("", {}, "'(none)'"),
+        ("issues", [], "not a JSON object"),
+        ("issues", {}, "no issue or no sender"),
+        ("issues", {"action": "labeled", "issue": {"number": "7"}, "sender": {}}, "no issue or no sender"),
+        ("workflow_dispatch", {}, "input `issue`: '' is not the number of an issue"),
+        ("workflow_dispatch", {"inputs": {"issue": "1e3"}}, "'1e3'"),
+        ("workflow_dispatch", {"inputs": {"issue": "٧"}}, "'٧'"),
+        ("workflow_dispatch", {"inputs": None}, "''"),
+    ],
+)
+def test_bad_event(name: str, payload: object, said: str) -> None:
+    """An event that cannot ask for a Run means that the workflow is set up wrongly."""
+    with pytest.raises(BadEvent) as caught:
+        read_event(name, payload, "nightjar", NOW)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def asked_by(login: str, *, bot: bool = False) -> Asked:
+    """Somebody asks."""
+    return Asked(7, login, bot, "nightjar", NOW)
+
+
+@pytest.mark.parametrize(
+    ("role", "required", "may"),
+    [
+        ("admin", "write", True),
+        ("maintain", "write", True),
+        ("write", "write", True),
+        ("triage", "write", False),
+        ("read", "write", False),
+        ("none", "write", False),
+        ("triage", "triage", True),
+        ("write", "maintain", False),
+        ("owner-of-everything", "read", False),
+        ("", "read", False),
+    ],
+)
+def test_role(role: str, required: str, may: bool) -> None:
+    """The role on the repository decides; one that is not known is none."""
+    refused = may_ask(asked_by("alice"), role, required=required, allowed_bots=())
+    assert (refused is None) is may
+    if refused is not None:
+        assert repr(role) in refused.why
+        assert repr(required) in refused.why
+
+
+@pytest.mark.parametrize(
+    ("asked", "allowed", "may"),
+    [
+        (asked_by("robot[bot]", bot=True), (), False),
+        (asked_by("robot[bot]", bot=True), ("robot[bot]",), True),
+        (asked_by("robot[bot]", bot=True), ("other[bot]",), False),
+        (asked_by("robot[bot]", bot=False), (), False),
+        (asked_by("robot", bot=True), (), False),
+    ],
+)
+def test_bots(asked: Asked, allowed: tuple[str, ...], may: bool) -> None:
+    """A bot counts only when it is named, whatever its role."""
+    assert (may_ask(asked, "admin", required="write", allowed_bots=allowed) is None) is may
+
+
+def test_job() -> None:
+    """The job's page comes from the runner's variables, on whichever server it is."""
+    environ = {"GITHUB_REPOSITORY": "acme/widget", "GITHUB_RUN_ID": "42", "GITHUB_RUN_ATTEMPT": "3"}
+    assert read_job(environ) == Job("acme/widget", "42", 3, "https://github.com/acme/widget/actions/runs/42")
+    elsewhere = read_job(environ | {"GITHUB_SERVER_URL": "https://git.example.com/"})
+    assert elsewhere.url == "https://git.example.com/acme/widget/actions/runs/42"
+
+
+@pytest.mark.parametrize("repository", ["", "widget", "acme/widget/more"])
+def test_job_without_repository(repository: str) -> None:
+    """Outside a job there is no repository, and one line says so."""
+    with pytest.raises(BadEvent, match="GITHUB_REPOSITORY must be owner/name"):
+        read_job({"GITHUB_REPOSITORY": repository})
