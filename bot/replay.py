@@ -1,12 +1,13 @@
 """`nightjar replay FILE`: fold a recorded stream of the CLI, and say what the supervisor would decide at its end.
 
-The stream is what a Session wrote to its transcript. What it does not hold has to be told: how the process ended, whether it was the Session's
-Resume, whether the Run was cancelled.
+The stream is what a Session wrote to its transcript. What it does not hold has to be told: how the process ended,
+whether it was the Session's Resume, whether the Run was cancelled.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ EXIT_CODES = {
 }
 UNREADABLE = 2
 _LINE_LIMIT = 160
+_TRANSCRIPT = re.compile(r"-(implement|continue|repair-\d+)(?:-resume|-retry-\d+)*\.jsonl$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ def replay_command(file: str, exit_code: int, resumed: bool, cancelled: bool, as
     ended = Ended(exit_code, Stop.CANCEL if cancelled else Stop.NOT_US)
     try:
         with Path(file).open("rb") as stream:
-            replayed = replay(lines(stream), ended, resumed=resumed)
+            replayed = replay(lines(stream), ended, resumed=resumed, kind=kind_in(file))
     except OSError as error:
         print(f"nightjar replay: cannot read {file}: {error.strerror or error}", file=sys.stderr)
         return UNREADABLE
@@ -59,9 +61,14 @@ def lines(stream: BinaryIO, limit: int = MAX_LINE_BYTES) -> Iterator[bytes]:
             line = stream.readline(limit)
 
 
-def replay(stream: Iterable[bytes], ended: Ended, *, resumed: bool) -> Replayed:
-    """Fold the lines of one process, and judge it."""
-    kind = "recorded"
+def kind_in(file: str) -> str:
+    """The Session's kind by the name of its transcript; "recorded" where the name does not say."""
+    named = _TRANSCRIPT.search(Path(file).name)
+    return named[1] if named else "recorded"
+
+
+def replay(stream: Iterable[bytes], ended: Ended, *, resumed: bool, kind: str = "recorded") -> Replayed:
+    """Fold the lines of one process of the Session `kind`, and judge it."""
     facts = fold(Facts(), PromptSent())
     story: list[str] = []
     for line in stream:
@@ -121,7 +128,7 @@ def as_object(replayed: Replayed) -> str:
 def as_text(replayed: Replayed) -> str:
     """The same for people, with what led to it."""
     facts, verdict = replayed.facts, replayed.verdict
-    ignored = ", ".join(f"{count} × {why}" for why, count in facts.ignored.items())
+    ignored = ", ".join(f"{why}: {count}" for why, count in facts.ignored.items())
     denied = ", ".join(dict.fromkeys(facts.denied_tools))
     rows = [
         ("session", f"{facts.session_id or 'unknown'} (CLI {facts.cli_version or 'unknown'})"),

@@ -1,12 +1,16 @@
-"""What is known of one CLI process, folded from its Frames and from what we ourselves asked of it. Pure: no clock, no I/O.
+"""What is known of one CLI process, folded from its Frames and from what we ourselves asked of it. Pure: no clock, no
+I/O.
 
 The rules about background work that this fold keeps:
 
-* The Roster is what runs in the background. A level replaces it; `task_started` adds to it, but for a foreground command only once it was moved
-  to the background; where the CLI does not say (2.1.197), only once the tool's answer or its own input showed the background.
-* A Wake turn is owed when a root task ended and the root has neither opened a Turn for it nor spoken since. An empty level cancels nothing.
+* The Roster is what runs in the background. A level replaces it; `task_started` adds to it, but for a foreground
+  command only once it was moved to the background; where the CLI does not say (2.1.197), only once the tool's answer
+  or its own input showed the background.
+* A Wake turn is owed when a root task ended and the root has neither opened a Turn for it nor spoken since. An empty
+  level cancels nothing.
 * Only root-owned tasks wake the root; a nested task (a sub-agent's own) can be lost all the same.
-* A loss is absorbed only by a root `assistant` frame after it, followed by a result that is no error; what we stopped is never absorbed.
+* A loss is absorbed only by a root `assistant` frame after it, followed by a result that is no error; what we
+  stopped is never absorbed.
 * A failed Turn on a live process keeps the Roster and what is owed: the level is only sent on change.
 """
 
@@ -40,7 +44,9 @@ from bot.claude.frames import (
 
 AGENT = "local_agent"
 _TASKS_KEPT = 256
-"""Tasks that are remembered: a task that ended so long ago is not told of again, and the memory of a long stream is bounded."""
+"""Tasks that are remembered: a task that ended so long ago is not told of again, and the memory of a long stream is
+bounded.
+"""
 _TURN_FRAMES_KEPT = 64
 
 
@@ -119,7 +125,9 @@ class Facts:
     cli_version: str = ""
     tasks: Mapping[str, Task] = field(default_factory=dict)
     owed: Mapping[str, bool] = field(default_factory=dict)
-    """Ids of root tasks whose Wake turn has not come → whether they ended within a Turn (then the root's next words answer for it)."""
+    """Ids of root tasks whose Wake turn has not come → whether they ended within a Turn (then the root's next words
+    answer for it).
+    """
     lost: Mapping[str, bool] = field(default_factory=dict)
     """Ids of tasks that were killed and not absorbed, in order → whether the root has spoken since."""
     background_asked: frozenset[str] = frozenset()
@@ -127,7 +135,9 @@ class Facts:
     nested_calls: frozenset[str] = frozenset()
     """Tool calls of sub-agents: those that have no answer yet, and those that asked for the background."""
     open_tools: Mapping[str, str] = field(default_factory=dict)
-    """The root's tool calls without an answer yet, id → what they do. A sub-agent's are covered by its own call or the Roster."""
+    """The root's tool calls without an answer yet, id → what they do. A sub-agent's are covered by its own call or the
+    Roster.
+    """
     turn_frames: tuple[str, ...] = ()
     """Ids of the last frames that opened or closed a Turn: what is told twice counts once."""
     begun: bool = False
@@ -292,17 +302,19 @@ def _user(facts: Facts, frame: User) -> Facts:
 def _result(facts: Facts, frame: Result) -> Facts:
     if frame.uuid and frame.uuid in facts.turn_frames:
         return facts
-    closed = _with(
-        facts, in_turn=False, unclosed=max(facts.unclosed - 1, 0), turn_frames=_remember(facts, frame.uuid)
-    )
+    closed = {
+        "in_turn": False,
+        "unclosed": max(facts.unclosed - 1, 0),
+        "turn_frames": _remember(facts, frame.uuid),
+    }
     if frame.is_debris:
         ours = facts.in_turn and facts.opener is Opener.PROMPT
-        return _with(closed, unanswered=facts.unanswered + ours)
+        return _with(facts, unanswered=facts.unanswered + ours, **closed)
     since = frame.cost_since_usd
-    lost = facts.lost if frame.is_error else _not_absorbed(facts)
+    lost = facts.lost if frame.is_error or not facts.lost else _not_absorbed(facts)
     owed = {} if frame.woken else facts.owed
     return _with(
-        closed,
+        facts,
         session_id=facts.session_id or frame.session_id,
         turns=facts.turns + 1,
         work_turns=facts.work_turns + (facts.opener is not Opener.ITSELF),
@@ -314,6 +326,7 @@ def _result(facts: Facts, frame: Result) -> Facts:
         cost_usd=max(facts.cost_usd, frame.cost_total_usd) if since is None else facts.cost_usd + since,
         denied_tools=(*facts.denied_tools, *frame.denied_tools),
         open_tools={} if frame.is_error else facts.open_tools,
+        **closed,
     )
 
 
@@ -322,7 +335,9 @@ def _not_absorbed(facts: Facts) -> Mapping[str, bool]:
 
 
 def _without_old(tasks: Mapping[str, Task], *needed: Mapping[str, bool]) -> Mapping[str, Task]:
-    ended = (id for id, task in tasks.items() if task.life is not Life.RUNNING and not any(id in some for some in needed))
+    ended = (
+        id for id, task in tasks.items() if task.life is not Life.RUNNING and not any(id in some for some in needed)
+    )
     old = set(islice(ended, len(tasks) - _TASKS_KEPT))
     return {id: task for id, task in tasks.items() if id not in old}
 
@@ -335,7 +350,9 @@ def _with_task(facts: Facts, task: Task) -> Facts:
 
 
 def _running(facts: Facts, task_id: str, run_id: str) -> tuple[Facts, Task] | None:
-    """The task as it starts or is listed; None when this run of it has ended. An agent can be started again with a new run id (2.1.332)."""
+    """The task as it starts or is listed; None when this run of it has ended. An agent can be started again with a new
+    run id (2.1.332).
+    """
     known = facts.tasks.get(task_id)
     if known is None:
         return facts, Task(task_id, run_id=run_id)
@@ -408,7 +425,8 @@ def _ended(facts: Facts, task_id: str, run_id: str, status: str | None) -> Facts
     task = facts.tasks.get(task_id)
     if task is None or task.life is Life.KILLED or (run_id and task.run_id not in {"", run_id}):
         return facts
-    # What we asked to be stopped is lost, whatever is said of it: a killed command can be reported as completed (measured).
+    # What we asked to be stopped is lost, whatever is said of it: a killed command can be reported as completed
+    # (measured).
     lost = status in TERMINAL_KILLED or (status in TERMINAL_GOOD and task.stopped_by_us)
     if lost and task.counts and task_id not in facts.lost:
         facts = _with(facts, lost={**facts.lost, task_id: False})

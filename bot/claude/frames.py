@@ -1,8 +1,8 @@
 """One line of the CLI's stdout → one Frame. Every difference between CLI versions is dealt with here and nowhere else.
 
-The stream is newline-delimited JSON whose key order is not stable. What is not known is `Ignored` with a reason, never an
-error: newer CLIs add types, subtypes and keys. What is known and of no matter to a supervisor is an `Aside`. Shapes measured
-with CLI 2.1.197 to 2.1.332; 2.1.197 can cut its last line when it exits, so a torn line is noise too.
+The stream is newline-delimited JSON whose key order is not stable. What is not known is `Ignored` with a reason, never
+an error: newer CLIs add types, subtypes and keys. What is known and of no matter to a supervisor is an `Aside`. Shapes
+measured with CLI 2.1.197 to 2.1.332; 2.1.197 can cut its last line when it exits, so a torn line is noise too.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from typing import Any
 import orjson
 
 TERMINAL_GOOD = frozenset({"completed", "failed"})
-TERMINAL_KILLED = frozenset(
-    {"killed", "stopped"}
-)  # `task_notification` says `stopped` for what `task_updated` calls `killed`
+TERMINAL_KILLED = frozenset({"killed", "stopped"})
+"""`task_notification` says `stopped` for what `task_updated` calls `killed`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,9 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """`assistant`: one finished content block. `parent` is "" for the root, else the tool call of the sub-agent that owns the frame."""
+    """`assistant`: one finished content block. `parent` is "" for the root, else the tool call of the sub-agent that
+    owns the frame.
+    """
 
     parent: str
     text: str
@@ -143,7 +144,7 @@ class LevelTask:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """`system/background_tasks_changed`: the whole set of background tasks; sent on change only, by 2.1.211 and newer."""
+    """`system/background_tasks_changed`: the whole set of background tasks, on change only; 2.1.211 and newer."""
 
     tasks: tuple[LevelTask, ...]
 
@@ -229,9 +230,10 @@ def _parse_repaired(line: bytes) -> Frame:
 
 
 def _frame(data: object) -> Frame:
+    if isinstance(data, list) and data and all(isinstance(item, dict) for item in data):
+        return Batch(tuple(_frame(item) for item in data))
     if not isinstance(data, dict):
-        frames = isinstance(data, list) and data and all(isinstance(item, dict) for item in data)
-        return Batch(tuple(_frame(item) for item in data)) if frames else Ignored("not an object")
+        return Ignored("not an object")
     kind = _text(data.get("type"))
     name = _text(data.get("subtype")) if kind == "system" else kind
     reader = (_SYSTEM if kind == "system" else _TYPES).get(name)
@@ -399,11 +401,26 @@ def _rate_limit(data: dict[str, Any]) -> Frame:
 
 ASIDE = Aside()
 _ASIDES = frozenset(
-    """
-    command_lifecycle compact_boundary control_cancel_request control_request control_response hook_progress hook_response
-    hook_started keep_alive model_fallback model_refusal_no_fallback notification session_state_changed status stream_event
-    task_progress thinking_tokens ui_invalidate
-    """.split()
+    [
+        "command_lifecycle",
+        "compact_boundary",
+        "control_cancel_request",
+        "control_request",
+        "control_response",
+        "hook_progress",
+        "hook_response",
+        "hook_started",
+        "keep_alive",
+        "model_fallback",
+        "model_refusal_no_fallback",
+        "notification",
+        "session_state_changed",
+        "status",
+        "stream_event",
+        "task_progress",
+        "thinking_tokens",
+        "ui_invalidate",
+    ]
 )
 _Reader = Callable[[dict[str, Any]], Frame]
 _TYPES: dict[str, _Reader] = {

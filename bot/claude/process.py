@@ -1,7 +1,7 @@
 """One `claude` child process: bytes in, lines out, and a bounded end. It knows no Frame and decides nothing.
 
-Prompts go in by stdin, never by argv (128 KiB is the limit of one argument, and `ps` shows it). stdout is written to the
-transcript as it arrives. The CLI runs under a guard (`bot.claude.guard_process`): however the supervision ends, nothing
+Prompts go in by stdin, never by argv (128 KiB is the limit of one argument, and `ps` shows it). stdout is written to
+the transcript as it arrives. The CLI runs under a guard (`bot.claude.guard_process`): however the supervision ends, nothing
 that was started here is left.
 """
 
@@ -243,7 +243,7 @@ class ClaudeProcess:
                 self._stderr_lines.append(f"the transcript ends early: {error.strerror}")
 
     def _read_the_last(self) -> list[bytes]:
-        """After the CLI's exit all that it wrote is in the pipe; what a grandchild that holds the pipe adds is no word of its."""
+        """After the CLI's exit all that it wrote is in the pipe; what a grandchild with the pipe adds is not its."""
         lines: list[bytes] = []
         left = _waiting(self._stdout)
         while not self.at_eof and left > 0:

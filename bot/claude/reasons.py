@@ -1,4 +1,6 @@
-"""The sentences in which a Session's bad ends are told: facts of that very Session, one sentence each, without the closing full stop."""
+"""The sentences in which a Session's bad ends are told: facts of that very Session, one sentence each, without the
+closing full stop.
+"""
 
 from __future__ import annotations
 
@@ -104,7 +106,7 @@ def refused(kind: str, said: str) -> str:
 
 
 def _minutes(seconds: float) -> str:
-    return f"{seconds / 60:.0f} min" if seconds >= 60 else f"{seconds:.0f} s"  # noqa: PLR2004
+    return f"{seconds / 60:.0f} min" if seconds >= 60 else f"{seconds:.0f} s"
 
 
 def _exit(code: int | None) -> str:

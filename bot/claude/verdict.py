@@ -1,6 +1,7 @@
 """Facts of a process that has ended → what to do about the Session: done, resume, retry, fail or cancelled. Pure.
 
-Fields decide, wording never does: a `result` of subtype `success` can be an error, and exit code 0 can follow lost work (both measured).
+Fields decide, wording never does: a `result` of subtype `success` can be an error, and exit code 0 can follow lost
+work (both measured).
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ class Decision(StrEnum):
     DONE = "done"
     RESUME = "resume"
     RETRY = "retry"
-    """A transient API failure ended it: to be taken up again after a while, as long as the Run's retries last; else it is a failure."""
+    """A transient API failure ended it: to be taken up again after a while, as long as the Run's retries last; else it
+    is a failure.
+    """
     FAIL = "fail"
     CANCELLED = "cancelled"
 
@@ -43,7 +46,7 @@ class Stop(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How the process ended. `exit_code` is negative for death by that signal; `limit` is the passed limit in seconds."""
+    """How the process ended. `exit_code` is negative for death by that signal; `limit`: the passed one, in seconds."""
 
     exit_code: int | None
     stop: Stop = Stop.NOT_US
@@ -92,7 +95,8 @@ def _lost(kind: str, facts: Facts, tasks: tuple[str, ...], code: str, *, resumed
 
 
 def _lost_names(facts: Facts) -> tuple[str, ...]:
-    # A Roster that is not empty at EOF is the only trace of tasks whose process was killed by SIGKILL; and of a task that we stopped,
+    # A Roster that is not empty at EOF is the only trace of tasks whose process was killed by SIGKILL; and of a task
+    # that we stopped,
     # leaving the level can be all that is heard.
     stopped = (task for task in facts.tasks.values() if task.counts and task.stopped_by_us and task.life is Life.GONE)
     return tuple(dict.fromkeys(task.name for task in (*facts.lost_tasks, *stopped, *facts.roster)))
@@ -103,7 +107,7 @@ def _stopped(kind: str, facts: Facts, ended: Ended) -> tuple[str, str] | None:
         case Stop.START:
             return "claude_start", reasons.start_limit(ended.limit)
         case Stop.SILENCE:
-            tool = next(reversed(facts.open_tools.values()), "")
+            tool = next(reversed(list(facts.open_tools.values())), "")
             return "session_silent", reasons.silent(kind, ended.limit, tool)
         case Stop.SESSION_LIMIT:
             return "session_timeout", reasons.timeout(kind, ended.limit)
@@ -122,7 +126,9 @@ def _never_began(kind: str, facts: Facts, ended: Ended) -> tuple[str, str] | Non
         return None
     if last is None:
         return "claude_start", reasons.claude_start(_last_line(ended.last_words), ended.exit_code)
-    if last.subtype == "error_during_execution" and last.turns == 0:  # measured: what `--resume` of an unknown conversation prints, and nothing else
+    if (
+        last.subtype == "error_during_execution" and last.turns == 0
+    ):  # measured: what `--resume` of an unknown conversation prints, and nothing else
         return "resume_failed", reasons.resume_failed(kind, "; ".join(last.errors))
     return None
 
@@ -154,7 +160,7 @@ _BY_ERROR = {
 }
 """By the CLI's own class; `unknown` is left to the status."""
 _BY_STATUS = {
-    400: "billing",  # an API key's spending limit is a 400 of class `unknown`: no field sets it apart from other 400s of that class
+    400: "billing",  # an API key's spending limit is a 400 of class `unknown`, and no field sets it apart
     401: "claude_auth",
     402: "billing",
     403: "claude_auth",
@@ -176,7 +182,9 @@ def error_class(kind: str, facts: Facts, last: Result) -> tuple[str, str]:
         return "refused", reasons.refused(kind, said)
     if last.terminal_reason.startswith("aborted"):
         return "session_died", reasons.interrupted(kind)
-    code = _BY_ERROR.get(facts.api_error) or _by_status(last.api_status) or _BY_TERMINAL_REASON.get(last.terminal_reason)
+    code = (
+        _BY_ERROR.get(facts.api_error) or _by_status(last.api_status) or _BY_TERMINAL_REASON.get(last.terminal_reason)
+    )
     if code is None:
         return "session_died", reasons.broken(kind, said)
     if code == "usage_limit":

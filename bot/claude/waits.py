@@ -38,7 +38,9 @@ class Wait(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long each wait may last, in planned seconds for `turn`, `hold` and `session`; real seconds where the CLI has to react."""
+    """How long each wait may last, in planned seconds for `turn`, `hold` and `session`; real seconds where the CLI has
+    to react.
+    """
 
     turn: float = 15 * 60
     hold: float = 20 * 60
@@ -107,8 +109,8 @@ def limit_of(wait: Wait, limits: Limits) -> float:
 
 
 def mark(wait: Wait, facts: Facts, lines: int) -> object:
-    """What must change for the wait to begin anew: any line within a Turn; for a Hold only the end of a Turn that was more than the
-    answer to a line of output (a Monitor opens one for each); a newly owed Wake turn.
+    """What must change for the wait to begin anew: any line within a Turn; a newly owed Wake turn; for a Hold only the
+    end of a Turn that was more than the answer to a line of output (a Monitor opens one for each).
     """
     match wait:
         case Wait.TURN | Wait.TOOL | Wait.SETTLE:

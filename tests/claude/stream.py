@@ -1,4 +1,4 @@
-"""Lines as the CLI prints them, in the notation that the scenarios are written in. Shapes are those of the recordings."""
+"""Lines as the CLI prints them, in the notation of the scenarios. Shapes are those of the recordings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def init(session: str = SESSION) -> Steps:
 def says(text: str = "Waiting.", *, parent: str | None = None, error: str = "") -> Steps:
     content = [{"type": "text", "text": text}]
     extra = {"error": error} if error else {}
-    return [line(type="assistant", message={"role": "assistant", "content": content}, parent_tool_use_id=parent, **extra)]
+    return [
+        line(type="assistant", message={"role": "assistant", "content": content}, parent_tool_use_id=parent, **extra)
+    ]
 
 
 def uses(call: str, tool: str = "Bash", *, parent: str | None = None, **given: object) -> Steps:
@@ -61,11 +63,11 @@ def started(task: str, *, call: str = "", kind: str = "local_bash", **fields: ob
     return [system("task_started", **about, **fields)]
 
 
-def background(task: str, *, parent: str | None = None, **given: object) -> Steps:
+def background(task: str, *, parent: str | None = None, timeout: int = 120000) -> Steps:
     """A background Bash: the call, the start, the acknowledgement."""
     call = f"call-{task}"
     return [
-        *uses(call, parent=parent, command="make test", run_in_background=True, **given),
+        *uses(call, parent=parent, command="make test", timeout=timeout, run_in_background=True),
         *started(task),
         *answers(call, parent=parent, backgroundTaskId=task),
     ]
@@ -84,7 +86,9 @@ def level(*tasks: str, **fields: object) -> Steps:
     return [
         system(
             "background_tasks_changed",
-            tasks=[{"task_id": task, "task_type": "local_bash", "description": f"job {task}", **fields} for task in tasks],
+            tasks=[
+                {"task_id": task, "task_type": "local_bash", "description": f"job {task}", **fields} for task in tasks
+            ],
         )
     ]
 
@@ -98,7 +102,11 @@ def to_background(task: str) -> Steps:
 
 
 def notified(task: str, status: str = "completed") -> Steps:
-    return [system("task_notification", task_id=task, tool_use_id=f"call-{task}", status=status, output_file="", summary="…")]
+    return [
+        system(
+            "task_notification", task_id=task, tool_use_id=f"call-{task}", status=status, output_file="", summary="…"
+        )
+    ]
 
 
 def ends(task: str) -> Steps:

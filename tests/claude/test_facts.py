@@ -50,7 +50,9 @@ def verdict_of(steps: Steps) -> Verdict:
 
 @given(st.permutations([*level(), *updated("x"), *notified("x")]), st.booleans())
 def test_a_task_can_end_in_any_order_of_its_frames(order: Steps, woken: bool) -> None:
-    """The frames that end a task lead to the same verdict whatever their order, with and without the Wake turn after them."""
+    """The frames that end a task lead to the same verdict whatever their order, with and without the Wake turn after
+    them.
+    """
     first = [*init(), *background("x"), *says(), *result()]
     rest = wakes() if woken else []
 
@@ -104,14 +106,17 @@ def test_unknown_frames_change_nothing_but_their_count(name: str, places: list[i
 
 def test_cost_is_summed_where_the_cli_tells_each_turn_and_else_the_last_total() -> None:
     """A resumed newer CLI goes on from the old total: what each Turn cost is what counts."""
-    each = {"model_usage_since_last_result": {"m": {"costUSD": 0.25}, "n": {"costUSD": 0.5}}}
+    since = {"m": {"costUSD": 0.25}, "n": {"costUSD": 0.5}}
+    each = [result(total_cost_usd=total, model_usage_since_last_result=since)[0] for total in (7.0, 8.0)]
 
-    assert facts_of(result(total_cost_usd=7.0, **each) + result(total_cost_usd=8.0, **each)).cost_usd == 1.5
+    assert facts_of(each).cost_usd == 1.5
     assert facts_of(result(total_cost_usd=0.5) + result(total_cost_usd=0.75)).cost_usd == 0.75
 
 
 def test_an_agent_that_is_started_again_is_on_the_roster_again() -> None:
-    """A nested task's end restarts the agent under the same id with a new run id; late frames of its first run end nothing."""
+    """A nested task's end restarts the agent under the same id with a new run id; late frames of its first run end
+    nothing.
+    """
     first = system("task_started", task_id="a", run_id="1", is_backgrounded=True, task_type="local_agent")
     end = system("task_updated", task_id="a", run_id="1", patch={"status": "completed"})
     again = system("task_started", task_id="a", run_id="2", is_backgrounded=True, task_type="local_agent")
@@ -139,7 +144,9 @@ def test_a_limit_that_is_only_announced_is_none() -> None:
 
 def test_the_memory_of_ended_tasks_is_bounded() -> None:
     """A Session of a thousand background tasks remembers only the recent ones."""
-    steps = [step for number in range(1000) for step in [*init(), *background(f"t{number}"), *ends(f"t{number}"), *wakes()]]
+    steps = [
+        step for number in range(1000) for step in [*init(), *background(f"t{number}"), *ends(f"t{number}"), *wakes()]
+    ]
 
     facts = facts_of(steps, Facts())
 

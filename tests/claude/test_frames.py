@@ -19,9 +19,34 @@ JSON = st.recursive(
 )
 TYPES = ["system", "assistant", "user", "result", "rate_limit_event", "stream_event", "other"]
 SUBTYPES = ["init", "task_started", "task_updated", "task_notification", "background_tasks_changed", "api_retry"]
-KEYS = """task_id tool_use_id run_id message content patch tasks origin num_turns is_error errors result total_cost_usd
-    permission_denials parent_tool_use_id rate_limit_info model_usage_since_last_result api_error_status tool_use_result
-    status error terminal_reason spawn_depth is_backgrounded uuid session_id""".split()
+KEYS = [
+    "task_id",
+    "tool_use_id",
+    "run_id",
+    "message",
+    "content",
+    "patch",
+    "tasks",
+    "origin",
+    "num_turns",
+    "is_error",
+    "errors",
+    "result",
+    "total_cost_usd",
+    "permission_denials",
+    "parent_tool_use_id",
+    "rate_limit_info",
+    "model_usage_since_last_result",
+    "api_error_status",
+    "tool_use_result",
+    "status",
+    "error",
+    "terminal_reason",
+    "spawn_depth",
+    "is_backgrounded",
+    "uuid",
+    "session_id",
+]
 FRAME = st.builds(
     lambda kind, subtype, rest: {**rest, "type": kind, "subtype": subtype},
     st.sampled_from(TYPES),

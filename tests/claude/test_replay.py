@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.claude.verdict import Ended
-from bot.replay import lines, replay, replay_command
+from bot.replay import kind_in, lines, replay, replay_command
 from tests.claude.stream import SESSION, Step, background, ends, init, killed, result, says, wakes
 
 RECORDINGS = Path(__file__).parent / "recordings"
@@ -23,7 +23,9 @@ def _verdicts() -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("row", _verdicts(), ids=lambda row: row["name"])
 def test_a_recording_leads_to_the_verdict_that_was_judged_by_hand(row: dict[str, str]) -> None:
-    """The stream of a real CLI, its exit code and whether it was a resume lead to the decision, failure and tasks in the table."""
+    """The stream of a real CLI, its exit code and whether it was a resume lead to the decision, failure and tasks in
+    the table.
+    """
     with (RECORDINGS / f"{row['name']}.jsonl").open("rb") as stream:
         verdict = replay(lines(stream), Ended(int(row["exit"])), resumed=row["resumed"] == "yes").verdict
 
@@ -106,6 +108,13 @@ def test_a_file_that_cannot_be_read_is_one_clear_line(tmp_path: Path, capsys: py
 
     assert replay_command(missing, 0, resumed=False, cancelled=False, as_json=True) == 2
     assert capsys.readouterr().err == f"nightjar replay: cannot read {missing}: No such file or directory\n"
+
+
+def test_the_kind_is_read_from_the_name_of_the_transcript() -> None:
+    """The reason names the Session's own kind, never the Resume."""
+    assert kind_in("logs/issue-7-run-99-1-repair-2-resume.jsonl") == "repair-2"
+    assert kind_in("issue-7-run-99-1-implement.jsonl") == "implement"
+    assert kind_in("stream.jsonl") == "recorded"
 
 
 def test_a_line_over_the_limit_costs_only_itself() -> None:

@@ -1,4 +1,6 @@
-"""What becomes of a Session, by the frames it printed: one row a scenario. `EOF` rows are judged, the others say what is waited for."""
+"""What becomes of a Session, by the frames it printed: one row a scenario. `EOF` rows are judged, the others say what
+is waited for.
+"""
 
 from __future__ import annotations
 
@@ -98,7 +100,11 @@ ENDS = [
     ),
     Row("12", [*HOLDING, *killed("x"), *wakes()], DONE),
     Row(
-        "13", [*init(), *agent("a"), *says(), *notified("a", "stopped"), *result()], RESUME, "background_lost", ("job a",)
+        "13",
+        [*init(), *agent("a"), *says(), *notified("a", "stopped"), *result()],
+        RESUME,
+        "background_lost",
+        ("job a",),
     ),
     Row(
         "14",
@@ -136,9 +142,7 @@ ENDS = [
     ),
     Row("23", [*HOLDING, *notified("x", "stopped"), *killed("x")], RESUME, **LOST_X),
     Row("24", [*init(), *says(), *notified("z"), *result()], DONE),
-    Row(
-        "25", [*init(), *background("x"), *api_fails(), *killed("x")], RETRY, "api_unavailable", ("job x",), code=1
-    ),
+    Row("25", [*init(), *background("x"), *api_fails(), *killed("x")], RETRY, "api_unavailable", ("job x",), code=1),
     Row("26", [*init(), *background("x"), *max_turns(), *killed("x")], FAIL, "max_turns", ("job x",), code=1),
     Row("27", [*init(), *background("x"), *api_fails(502), *ends("x"), *wakes()], DONE),
     Row("28", [*init(), *background("x"), *api_fails()], RETRY, "api_unavailable", ("job x",), code=1),
@@ -224,7 +228,9 @@ def test_the_sentence_names_the_session_and_what_it_lost() -> None:
 
     verdict = judge("repair-1", facts_of(lost), Ended(0), resumed=True)
 
-    assert verdict.reason == "repair-1 session ended while waiting on a background task (job x; job y), which was killed"
+    assert (
+        verdict.reason == "repair-1 session ended while waiting on a background task (job x; job y), which was killed"
+    )
 
 
 MOVED = [*uses("f", command="make"), *started("x", call="f"), *answers("f", backgroundTaskId="x"), *says(), *result()]
@@ -238,17 +244,29 @@ WAITS: list[tuple[str, Steps, Wait]] = [
     ("4", [*HOLDING, *ends("x"), *wakes()], Wait.SETTLE),
     ("6", [*HOLDING, *level()], Wait.WAKE),
     ("12", [*HOLDING, *killed("x")], Wait.WAKE),
-    ("16", [*init(), *agent("a"), *NESTED, *says(), *result(), *level("c"), *updated("a"), *notified("a"), *wakes()], Wait.HOLD),
+    (
+        "16",
+        [*init(), *agent("a"), *NESTED, *says(), *result(), *level("c"), *updated("a"), *notified("a"), *wakes()],
+        Wait.HOLD,
+    ),
     ("16, its end", [*init(), *background("c", parent="call-a"), *says(), *result(), *ends("c")], Wait.SETTLE),
     ("17", [*init(), *agent("a"), *says(), *result(), *SUB_AGENT], Wait.HOLD),
     ("18", [*init(), *FOREGROUND, *says(), *result()], Wait.NOTHING),
-    ("20, updated", [*init(), *started("x", is_backgrounded=False), *to_background("x"), *says(), *result()], Wait.HOLD),
+    (
+        "20, updated",
+        [*init(), *started("x", is_backgrounded=False), *to_background("x"), *says(), *result()],
+        Wait.HOLD,
+    ),
     ("20, level", [*init(), *started("x", is_backgrounded=False), *level("x"), *says(), *result()], Wait.HOLD),
     ("21", [*init(), *MOVED], Wait.HOLD),
     ("27", [*init(), *background("x"), *api_fails(502)], Wait.HOLD),
     ("28", [*init(), *api_fails(502)], Wait.NOTHING),
     ("30, a Bash that we stopped", [*HOLDING, StopAsked("x"), *killed("x")], Wait.SETTLE),
-    ("30, an agent that we stopped", [*init(), *agent("a"), *says(), *result(), StopAsked("a"), *killed("a")], Wait.WAKE),
+    (
+        "30, an agent that we stopped",
+        [*init(), *agent("a"), *says(), *result(), StopAsked("a"), *killed("a")],
+        Wait.WAKE,
+    ),
     ("30c", [*HOLDING, *prompt(), *init(), *says(), *result()], Wait.HOLD),
     ("30d", [*HOLDING, *prompt(), *ends("x"), *init(), *says(), *result()], Wait.WAKE),
     ("31", [*init(), *uses("open", command="ls"), *result()], Wait.TOOL_ANSWER),
@@ -257,7 +275,11 @@ WAITS: list[tuple[str, Steps, Wait]] = [
     ("33, y ended", [*HOLDING, *ends("x"), *init(), *background("y"), *woken(), *ends("y")], Wait.WAKE),
     ("44", AFTER_FAILURE, Wait.HOLD),
     ("44, x over", [*AFTER_FAILURE, *ends("x"), *wakes()], Wait.SETTLE),
-    ("an agent started again", [*HOLDING, *ends("x"), *wakes(), *started("x", run_id="2", is_backgrounded=True)], Wait.HOLD),
+    (
+        "an agent started again",
+        [*HOLDING, *ends("x"), *wakes(), *started("x", run_id="2", is_backgrounded=True)],
+        Wait.HOLD,
+    ),
     ("before anything", [], Wait.START),
     ("old news first", [*notified("old", "stopped")], Wait.START),
     ("in a Turn", [*init(), *says()], Wait.TURN),
@@ -275,7 +297,7 @@ def test_what_is_waited_for(steps: Steps, wait: Wait) -> None:
 
 @pytest.mark.parametrize("first", [*ORDERS], ids=lambda order: order)
 def test_nothing_but_a_wake_turn_closes_the_owed_window(first: str) -> None:
-    """#48: from the first sign of a task's end to its Wake turn, the wait is for that turn, whatever sign comes first."""
+    """#48: from the first sign of a task's end, whichever it is, the wait is for its Wake turn."""
     facts = facts_of(HOLDING)
     for step in ORDERS[first]:
         facts = facts_of([step], facts)

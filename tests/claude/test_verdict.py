@@ -76,7 +76,10 @@ def test_a_retry_names_the_tasks_that_were_killed_meanwhile() -> None:
     verdict = verdict_of([*init(), *background("x"), *says(SAID, error="server_error"), *said, *killed("x")])
 
     assert verdict.tasks == ("job x",)
-    assert verdict.reason == f"implement session ended with an API error: {SAID}; a background task (job x) was killed with it"
+    assert (
+        verdict.reason
+        == f"implement session ended with an API error: {SAID}; a background task (job x) was killed with it"
+    )
 
 
 def test_a_session_without_an_id_cannot_be_taken_up_again() -> None:
@@ -104,10 +107,22 @@ def test_a_refused_key_ends_the_session_at_the_first_word_of_it() -> None:
     ("ended", "code", "reason"),
     [
         (Ended(None, Stop.START, 60), "claude_start", "the claude command said nothing for 60 s after its start"),
-        (Ended(0, Stop.SILENCE, 900), "session_silent", "implement session printed nothing for 15 min while running Bash: ls"),
-        (Ended(0, Stop.SESSION_LIMIT, 3600), "session_timeout", "implement session was still running after its limit of 60 min"),
+        (
+            Ended(0, Stop.SILENCE, 900),
+            "session_silent",
+            "implement session printed nothing for 15 min while running Bash: ls",
+        ),
+        (
+            Ended(0, Stop.SESSION_LIMIT, 3600),
+            "session_timeout",
+            "implement session was still running after its limit of 60 min",
+        ),
         (Ended(-11), "session_died", "implement session died in the middle of a turn (killed by signal 11)"),
-        (Ended(143), "session_died", "implement session died in the middle of a turn (exit code 143: killed by signal 15)"),
+        (
+            Ended(143),
+            "session_died",
+            "implement session died in the middle of a turn (exit code 143: killed by signal 15)",
+        ),
     ],
 )
 def test_other_ends_within_a_turn_have_their_own_class(ended: Ended, code: str, reason: str) -> None:

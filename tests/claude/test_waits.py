@@ -64,7 +64,9 @@ def test_tasks_that_we_stopped_are_waited_for_until_they_end_and_new_ones_are_he
     stopped = [*HOLDING, StopAsked("x")]
 
     assert waiting_for(facts_of(stopped), closed=False, stopped=True) is Wait.STOPPING
-    assert waiting_for(facts_of([*stopped, *started("y", is_backgrounded=True)]), closed=False, stopped=True) is Wait.HOLD
+    assert (
+        waiting_for(facts_of([*stopped, *started("y", is_backgrounded=True)]), closed=False, stopped=True) is Wait.HOLD
+    )
 
 
 def test_a_closed_session_is_left_to_leave_but_for_a_turn_that_runs() -> None:

@@ -204,7 +204,7 @@ def test_moved_issue_is_not_ours(front: Front, through_front: Client, hub: Embed
     there = f"{front.server.host}/repos/acme/gadget/issues/1"
     moved = says(301, "Moved Permanently", location=there)
     front.fail("GET .*/widget/issues/1", moved)
-    with pytest.raises(RunFailed, match="has moved to .*acme/gadget/issues/1"):
+    with pytest.raises(RunFailed, match=r"has moved to .*acme/gadget/issues/1"):
         GitHubRepository(through_front).issue(1)
 
 

@@ -40,7 +40,7 @@ def open_pull(github: GitHubRepository, *, draft: bool = True) -> int:
     return github.open_pull_request(title="Fix", body="Closes #1", branch=BRANCH, base="main", draft=draft).number
 
 
-# -- the repository and its people --------------------------------------------------------------------------------------
+# -- the repository and its people ----------------
 
 
 def test_default_branch_and_files(github: GitHubRepository, widget: SandboxRepository) -> None:
@@ -72,7 +72,7 @@ def test_custom_role_counts_as_what_it_builds_on(front: Front, behind_front: Git
     assert behind_front.role_of("alice") == "write"
 
 
-# -- issues --------------------------------------------------------------------------------------------------------------
+# -- issues ----------------
 
 
 def test_issue(github: GitHubRepository, widget: SandboxRepository, number: int, head: str) -> None:
@@ -150,7 +150,7 @@ def test_reaction_and_comments(
     assert [(row.id, row.body) for row in widget.comments(number)] == [(comment, "Done: 100 %, für dana.")]
 
 
-# -- pull requests -------------------------------------------------------------------------------------------------------
+# -- pull requests ----------------
 
 
 def test_pull_request_is_opened_once(github: GitHubRepository, widget: SandboxRepository, head: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import github
@@ -13,14 +12,6 @@ from bot.sandbox.github import EmbeddedGitHub, SandboxRepository
 from tests.sandbox.conftest import FILES, Caller
 
 REPO = "/repos/acme/widget"
-
-
-@pytest.fixture
-def short(tmp_path: Path) -> Iterator[EmbeddedGitHub]:
-    """An embedded GitHub with three requests a second for each token."""
-    with EmbeddedGitHub(tmp_path / "short", ci=False, rate_limit=3, rate_window=1) as running:
-        running.create_repository("acme/widget", FILES)
-        yield running
 
 
 def test_what_is_known_already_costs_nothing(hub: EmbeddedGitHub, repo: SandboxRepository, call: Caller) -> None:
@@ -56,22 +47,41 @@ def test_what_changes_something_has_no_etag(repo: SandboxRepository, call: Calle
     assert not {"etag"} & (made.headers.keys() | missing.headers.keys())
 
 
-def test_a_used_up_budget_refuses_until_it_is_filled_again(short: EmbeddedGitHub) -> None:
+def _hub(tmp_path: Path, limit: int, window: int) -> EmbeddedGitHub:
+    made = EmbeddedGitHub(tmp_path / "short", ci=False, rate_limit=limit, rate_window=window)
+    made.create_repository("acme/widget", FILES)
+    return made
+
+
+def test_a_used_up_budget_refuses(tmp_path: Path) -> None:
     """The headers count down; at zero GitHub answers 403 with the time of the reset, for that token alone."""
-    token = short.issue_token("nightjar[bot]")
-    call, other = Caller(short, token), Caller(short, short.issue_token("nightjar[bot]"))
-    rates = [call("GET", REPO).headers for _ in range(3)]
-    assert [(rate["x-ratelimit-limit"], rate["x-ratelimit-remaining"]) for rate in rates] == [
-        ("3", "2"),
-        ("3", "1"),
-        ("3", "0"),
-    ]
-    with github.Github(base_url=short.api_url, auth=github.Auth.Token(token), retry=None) as client:
-        with pytest.raises(github.RateLimitExceededException) as refused:
+    with _hub(tmp_path, limit=3, window=3600) as short:
+        token = short.issue_token("nightjar[bot]")
+        call, other = Caller(short, token), Caller(short, short.issue_token("nightjar[bot]"))
+        rates = [call("GET", REPO).headers for _ in range(3)]
+        assert [(rate["x-ratelimit-limit"], rate["x-ratelimit-remaining"]) for rate in rates] == [
+            ("3", "2"),
+            ("3", "1"),
+            ("3", "0"),
+        ]
+        with (
+            github.Github(base_url=short.api_url, auth=github.Auth.Token(token), retry=None) as client,
+            pytest.raises(github.RateLimitExceededException) as refused,
+        ):
             client.get_repo("acme/widget")
         assert refused.value.status == 403
-    assert other("GET", REPO).status == 200
-    reset = int(rates[0]["x-ratelimit-reset"])
-    assert rates[0]["x-ratelimit-resource"] == "core"
-    Clock().sleep(max(0.0, reset - Clock.today().timestamp()) + 0.01)
-    assert call("GET", REPO).headers["x-ratelimit-remaining"] == "2"
+        assert refused.value.headers is not None
+        left = int(refused.value.headers["x-ratelimit-reset"]) - Clock.today().timestamp()
+        assert 3500 < left < 3602
+        assert refused.value.headers["x-ratelimit-resource"] == "core"
+        assert other("GET", REPO).status == 200
+
+
+def test_a_budget_is_filled_again_when_its_time_is_over(tmp_path: Path) -> None:
+    """After the reset that the header names, the next request is served and counted anew."""
+    with _hub(tmp_path, limit=1, window=1) as short:
+        call = Caller(short, short.issue_token("nightjar[bot]"))
+        reset = int(call("GET", REPO).headers["x-ratelimit-reset"])
+        Clock().sleep(max(0.0, reset - Clock.today().timestamp()) + 0.01)
+        got = call("GET", REPO)
+        assert (got.status, got.headers["x-ratelimit-used"]) == (200, "1")

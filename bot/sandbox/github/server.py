@@ -11,6 +11,7 @@ import binascii
 import hashlib
 import json
 import logging
+import math
 import re
 import time
 import uuid
@@ -160,7 +161,7 @@ class Application:
         with self.world.lock:
             budget = self._budgets.get(key)
             if budget is None or budget.reset <= time.time():
-                budget = _Budget(0, int(time.time()) + self.world.rate_window)
+                budget = _Budget(0, math.ceil(time.time()) + self.world.rate_window)
             limit = self.world.rate_limit
             budget = replace(budget, used=min(limit, budget.used + int(counted)))
             self._budgets[key] = budget
