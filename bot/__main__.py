@@ -16,6 +16,12 @@ example, as the workflow calls it:
 
 exit codes: 0 ready, merged or skipped; 1 failed; 2 settings or input; 130 cancelled"""
 
+_REPLAY_EXAMPLE = """\
+example:
+  nightjar replay issue-7-run-42-1-implement.jsonl --exit-code 0
+
+exit codes: 0 done; 3 resume; 4 fail; 5 retry; 130 cancelled; 2 the file cannot be read"""
+
 _DEMO_EXAMPLE = """\
 examples:
   nightjar demo                 all three stories
@@ -31,6 +37,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         from bot.start import run_command
 
         return run_command(os.environ)
+    if arguments.command == "replay":
+        from bot.replay import replay_command
+
+        return replay_command(
+            arguments.file, arguments.exit_code, arguments.resumed, arguments.cancelled, arguments.as_json
+        )
     from bot.sandbox.demo import demo_command
 
     return demo_command(arguments.stories, arguments.out)
@@ -61,6 +73,20 @@ def _parser() -> argparse.ArgumentParser:
     )
     demo.add_argument("stories", nargs="*", metavar="STORY", help="repair, background, red; all of them by default")
     demo.add_argument("--out", default="demo/out", help="folder for the stories as Markdown (default: demo/out)")
+    replay = commands.add_parser(
+        "replay",
+        help="say what the supervisor makes of a Session's log",
+        description="Fold a Session's log (a transcript of a Run) and say what the supervisor would decide at its end.",
+        epilog=_REPLAY_EXAMPLE,
+        formatter_class=shape,
+    )
+    replay.add_argument("file", help="the log: issue-<n>-run-<id>-<attempt>-<kind>.jsonl")
+    replay.add_argument(
+        "--exit-code", type=int, default=0, help="the CLI's exit code; -N: killed by signal N, not by us"
+    )
+    replay.add_argument("--resumed", action="store_true", help="the one Resume was used up already")
+    replay.add_argument("--cancelled", action="store_true", help="the Run was cancelled")
+    replay.add_argument("--json", action="store_true", dest="as_json", help="one JSON object instead of text")
     return parser
 
 

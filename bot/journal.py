@@ -7,6 +7,7 @@ refused; `git log` of it reads the Run; a Session, which holds no credential, ca
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from bot.failures import RunFailed
@@ -21,9 +22,10 @@ _IDENTITY = ("-c", "user.name=nightjar", "-c", "user.email=nightjar@users.norepl
 class RunJournal:
     """The `Journal` port of one Run."""
 
-    def __init__(self, path: Path, git: Git, issue: int) -> None:
-        """`path` is the file on the runner."""
+    def __init__(self, path: Path, git: Git, issue: int, clean: Callable[[str], str]) -> None:
+        """`path` is the file on the runner; `clean` takes secrets out: a Session's words are in the Record."""
         self._path = path
+        self._clean = clean
         self._git = git
         self._ref = f"refs/nightjar/issue-{issue}"
         self._parent = ""
@@ -47,7 +49,7 @@ class RunJournal:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         fresh = self._path.with_suffix(".new")
         with fresh.open("w", encoding="utf-8") as file:
-            file.write(to_json(record))
+            file.write(self._text(record))
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(self._path)
@@ -59,7 +61,7 @@ class RunJournal:
         Raises `RunFailed`: `handed_over` when another Run has moved the ref meanwhile.
         """
         self.save(record)
-        blob = self._git.local("hash-object", "-w", "--stdin", given=to_json(record)).out.strip()
+        blob = self._git.local("hash-object", "-w", "--stdin", given=self._text(record)).out.strip()
         tree = self._git.local("mktree", given=f"100644 blob {blob}\t{_FILE}\n").out.strip()
         parents = ("-p", self._parent) if self._parent else ()
         words = ("commit-tree", tree, *parents, "-m", str(record.outcome or next_step(record)))
@@ -73,6 +75,9 @@ class RunJournal:
             )
         self._parent = commit
         return record
+
+    def _text(self, record: Record) -> str:
+        return self._clean(to_json(record))
 
     @staticmethod
     def _refused(said: str) -> RunFailed:

@@ -165,8 +165,8 @@ class Run:
         """What CI says of the very commit that was pushed; the newest Repair's comment says it too."""
         expected = expects_ci(self._ports.workspace.workflow_files())
         ci = self._ports.ci.wait(self.record.pushed, expects_ci=expected, known=self.record.rerun_jobs)
+        self._still_ours()  # a verdict on a commit that is no longer the newest decides nothing
         if ci.state is CiState.SUPERSEDED:
-            self._still_ours()
             self._another_round()
         if ci.state is CiState.RED:
             ci = inherit(ci, self._ports.ci.look(self.record.round_base or self.record.base_commit))

@@ -67,7 +67,7 @@ def _start(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
         default_branch = wiring.github.default_branch()
         config = read_config(environ, wiring.github.read_file(SETTINGS_FILE, default_branch))
         check_claude_path(config)
-        journal = wiring.journal(trigger.issue)
+        journal = wiring.journal(trigger.issue, config)
         record = _fresh_record(trigger, config.base_branch or default_branch, config, wiring.github)
         record = _with_what_was_spent(record, journal)
         record = Run(record, config, wiring.ports(record, config, journal)).go()

@@ -58,14 +58,14 @@ class Wiring:
         self._client.close()
         shutil.rmtree(self._work, ignore_errors=True)
 
-    def journal(self, issue: int) -> RunJournal:
+    def journal(self, issue: int, config: Config) -> RunJournal:
         """Where the Runs on `issue` keep their Record."""
-        return RunJournal(self._root / "record.json", self._git, issue)
+        return RunJournal(self._root / "record.json", self._git, issue, _redactor(config).clean)
 
     def ports(self, record: Record, config: Config, journal: RunJournal) -> Ports:
         """The ports of the Run that `record` begins."""
         deadline = self._clock.deadline("run-timeout-minutes", config.run_timeout_minutes * 60)
-        redactor = Redactor(secret.reveal() for secret in config.secrets())
+        redactor = _redactor(config)
 
         def progress(line: str) -> None:
             self._runner.log(redactor.clean(f"{self._clock.today():%H:%M:%S} {line}"))
@@ -101,3 +101,7 @@ class Wiring:
             journal=journal,
             cancel=self._clock.cancel,
         )
+
+
+def _redactor(config: Config) -> Redactor:
+    return Redactor(secret.reveal() for secret in config.secrets())

@@ -1,8 +1,8 @@
 """One `claude` child process: bytes in, lines out, and a bounded end. It knows no Frame and decides nothing.
 
 Prompts go in by stdin, never by argv (128 KiB is the limit of one argument, and `ps` shows it). stdout is written to
-the transcript as it arrives. The CLI runs under a guard (`bot.claude.guard_process`): however the supervision ends, nothing
-that was started here is left.
+the transcript as it arrives. The CLI runs under a guard (`bot.claude.guard_process`): however the supervision ends,
+nothing that was started here is left.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def test_ci_stays_red(stage: Stage) -> None:
         session("first", does(f"echo '# one' >> calc.py; git commit -qam One; {note('I tried one.')}"), says()),
         session("second", does(f"echo '# two' >> calc.py; git commit -qam Two; {note('I tried two.')}"), says()),
         session("third", says("There must be no third.")),
-        settings={"max-repairs": "2"},
+        settings={"max-repairs": "2", "repeat-limit": "0"},
     )
 
     assert_failed(played, "CI is still red", "CI is still red after 2 Repairs of at most 2: `test`")

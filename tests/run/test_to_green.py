@@ -67,11 +67,15 @@ def test_tracking_comment(stage: Stage) -> None:
 
 
 def test_first_comment_comes_before_the_slow_part(stage: Stage) -> None:
-    """The issue shows that it was taken up before git, the setup commands and the CLI have their turn."""
+    """The issue shows that it was taken up before the repository is fetched: only the claim comes first."""
     stage.run(GREEN_AT_ONCE)
 
     asked = [f"{request.method} {request.path}" for request in stage.hub.requests]
-    assert asked.index("POST /repos/acme/widget/issues/1/comments") < asked.index("GET /acme/widget.git/info/refs")
+    before = asked[: asked.index("POST /repos/acme/widget/issues/1/comments")]
+    assert [request for request in before if request.startswith("POST")] == [
+        "POST /acme/widget.git/git-upload-pack",  # is there a Record?
+        "POST /acme/widget.git/git-receive-pack",  # the claim
+    ]
 
 
 def test_labels_swap_without_a_gap(stage: Stage) -> None:
