@@ -16,6 +16,14 @@ example, as the workflow calls it:
 
 exit codes: 0 ready, merged or skipped; 1 failed; 2 settings or input; 130 cancelled"""
 
+_FINISH_EXAMPLE = """\
+example, as the workflow's last step:
+  - uses: acme/nightjar@v1
+    if: always()
+    with: {command: finish, github-token: ..., anthropic-api-key: ...}
+
+exit codes: 0 there was nothing to do, or the Run was reported; 1 it could not be; 2 settings or input"""
+
 _REPLAY_EXAMPLE = """\
 example:
   nightjar replay issue-7-run-42-1-implement.jsonl --exit-code 0
@@ -37,6 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from bot.start import run_command
 
         return run_command(os.environ)
+    if arguments.command == "finish":
+        from bot.finish import finish_command
+
+        return finish_command(os.environ)
     if arguments.command == "replay":
         from bot.replay import replay_command
 
@@ -62,6 +74,13 @@ def _parser() -> argparse.ArgumentParser:
         help="work on the issue that the event of this job names",
         description="Work on the issue that the event of this GitHub Actions job names, to a pull request or a reason.",
         epilog=_RUN_EXAMPLE,
+        formatter_class=shape,
+    )
+    commands.add_parser(
+        "finish",
+        help="report a Run of this job whose process was killed",
+        description="Complete the ending of a Run that this job began and that could not report itself.",
+        epilog=_FINISH_EXAMPLE,
         formatter_class=shape,
     )
     demo = commands.add_parser(

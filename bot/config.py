@@ -90,6 +90,7 @@ class Config:
     merge: str
     reviewers: tuple[str, ...]
     command: str
+    job_status: str
 
     def instructions_for(self, kind: str) -> str:
         """The owners' text for a Session of `kind`; "" when there is none."""
@@ -192,6 +193,8 @@ def _missing(values: Mapping[str, Any]) -> list[str]:
         problems.append(
             "input `github-token`: is missing; give the job's token or an App's, for example ${{ github.token }}"
         )
+    if values["command"] == "finish":
+        return problems  # it holds no Session
     keys = [values["anthropic_api_key"], values["claude_code_oauth_token"]]
     if None not in keys:
         problems.append("inputs `anthropic-api-key` and `claude-code-oauth-token`: both are given; give one of them")

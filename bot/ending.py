@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from bot.failures import RunFailed
 from bot.ports import GitHub, Journal, Reporter, Workspace
@@ -18,24 +17,14 @@ _NOT_PUSHED = frozenset(
 """Failures after which a push would be refused again, or must not be made."""
 
 
-class EndingPorts(Protocol):
+@dataclass(frozen=True, slots=True)
+class EndingPorts:
     """What an ending talks to."""
 
-    @property
-    def github(self) -> GitHub:
-        """GitHub."""
-
-    @property
-    def workspace(self) -> Workspace:
-        """git."""
-
-    @property
-    def report(self) -> Reporter:
-        """The report."""
-
-    @property
-    def journal(self) -> Journal:
-        """The Record's file."""
+    github: GitHub
+    workspace: Workspace
+    report: Reporter
+    journal: Journal
 
 
 @dataclass(frozen=True, slots=True)

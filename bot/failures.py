@@ -648,6 +648,19 @@ _ROWS = (
         retryable=True,
     ),
     Failure(
+        code="runner_lost",
+        title="the Run's process was killed",
+        why=(
+            "The process was ended from outside before it could report: the runner ran out of memory or disk, was shut "
+            "down, or lost its connection."
+        ),
+        remedy=(
+            "Look at the end of the job's log. If the runner was too small for the repository's own tests, choose a "
+            "larger one; otherwise put the label on again."
+        ),
+        retryable=True,
+    ),
+    Failure(
         code="cancelled",
         title="the Run was cancelled",
         why="Somebody cancelled the workflow, or the runner was shut down.",

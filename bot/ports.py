@@ -88,6 +88,9 @@ class GitHub(Protocol):
     def mark_draft(self, number: int) -> bool:
         """Back to draft; False when the token may not or the plan has no drafts."""
 
+    def pull_request_state(self, number: int) -> str:
+        """`open`, `closed` or `merged`."""
+
     def mergeable(self, number: int) -> bool | None:
         """Whether it merges cleanly; None while GitHub has not worked it out."""
 
@@ -177,6 +180,9 @@ class Workspace(Protocol):
 
     def collect(self, message: str) -> str:
         """Commit what the Session left uncommitted, and take its commits over; the new head."""
+
+    def reopen(self, *, base: str, branch: str, base_commit: str) -> bool:
+        """Go on in what an earlier process of this job prepared; False when it is not there."""
 
     def sample_base(self) -> str:
         """Fetch the Base branch; its tip."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from bot.cancel import Cancel, Cancelled
 from bot.config import Config
-from bot.ending import Labels, end
+from bot.ending import EndingPorts, Labels, end
 from bot.expectation import expects_ci
 from bot.failures import RunFailed
 from bot.ports import CiWatch, Delivered, FileChange, GitHub, Journal, Reporter, Sessions, Workspace
@@ -26,6 +26,8 @@ from bot.steps import MAX_BASE_MOVES, Step, dead_end, next_step
 from bot.suspicion import protected, suspicions
 
 _TRACEBACK = 4000
+_WHERE_PEOPLE_ARE_ASKED = frozenset({Step.IMPLEMENT, Step.PUSH, Step.REPAIR, Step.FINISH})
+"""Before each Session and each push a person may have decided otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +58,22 @@ class Run:
         try:
             while (step := next_step(self.record)) is not Step.END:
                 self._ports.report.progress(self.record, step)
+                if step in _WHERE_PEOPLE_ARE_ASKED and self._finished_by_a_person():
+                    continue
                 self._take(step)
                 self._keep(failure=dead_end(self.record))
         except RunFailed as failed:
             self._keep(failure=FailureEntry(failed.code, failed.reason, failed.evidence))
-        except Cancelled:
-            self._keep(outcome=Outcome.CANCELLED)
+        except Cancelled as asked:
+            why = FailureEntry("cancelled", str(asked)) if str(asked) else None
+            self._keep(outcome=Outcome.CANCELLED, failure=why)
         except Exception as error:  # the last net: a bug of ours is an outcome too, and is reported like any other
             tail = traceback.format_exc()[-_TRACEBACK:]
             self._keep(failure=FailureEntry("internal", f"Nightjar itself failed with {type(error).__name__}", tail))
         self._ports.cancel.acknowledge()
-        self.record = end(self.record, self._config.draft, self._labels, self._ports)
+        ports = self._ports
+        ending = EndingPorts(ports.github, ports.workspace, ports.report, ports.journal)
+        self.record = end(self.record, self._config.draft, self._labels, ending)
         return self.record
 
     def _take(self, step: Step) -> None:
@@ -250,6 +257,30 @@ class Run:
         self._keep(outcome=self._merged(pull_request.number))
 
     # ── small things ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _finished_by_a_person(self) -> bool:
+        """Whether somebody merged the pull request meanwhile: then the Run is done.
+
+        Raises `Cancelled` when the issue was closed or the label taken off, `RunFailed` for a closed pull request.
+        """
+        trigger = self.record.trigger
+        issue = self._ports.github.issue(trigger.issue)
+        state = self._pull_request_state()
+        if state == "merged":
+            self._note("Somebody merged the pull request while Nightjar was at work.")
+            self._keep(outcome=Outcome.MERGED)
+            return True
+        if state == "closed":
+            raise RunFailed("pr_closed", "the pull request was closed while Nightjar was at work")
+        if not issue.open:
+            raise Cancelled("the issue was closed while Nightjar was at work")
+        if self._labels.working not in issue.labels:
+            raise Cancelled(f"the label `{self._labels.working}` was taken off while Nightjar was at work")
+        return False
+
+    def _pull_request_state(self) -> str:
+        pull_request = self.record.pull_request
+        return self._ports.github.pull_request_state(pull_request.number) if pull_request is not None else ""
 
     def _another_round(self) -> bool:
         """Whether the Base branch's move is met with another round; bounded, since a busy branch would never let a Run

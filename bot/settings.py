@@ -247,7 +247,21 @@ _SETTINGS = (
         "Who is asked for a review of a green pull request.",
     ),
     # Else
-    Setting("command", Choice(("run",)), "run", "What this step does: `run`.", in_file=False),
+    Setting(
+        "command",
+        Choice(("run", "finish")),
+        "run",
+        "What this step does: `run`, or `finish`, which reports a Run whose process was killed.",
+        in_file=False,
+    ),
+    Setting(
+        "job-status",
+        Choice(("success", "failure", "cancelled")),
+        "success",
+        "For `finish`: how the job went so far.",
+        in_file=False,
+        expression="${{ job.status }}",
+    ),
 )
 
 SETTINGS: Mapping[str, Setting] = {setting.name: setting for setting in _SETTINGS}

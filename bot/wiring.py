@@ -62,6 +62,18 @@ class Wiring:
         """Where the Runs on `issue` keep their Record."""
         return RunJournal(self._root / "record.json", self._git, issue, _redactor(config).clean)
 
+    def workspace(self, config: Config) -> GitWorkspace:
+        """git for the Run."""
+        identity = Identity(config.git_user_name, config.git_user_email, config.sign_off)
+        return GitWorkspace(self._git, identity, self._root / "logs")
+
+    def report(self, config: Config) -> GitHubReporter:
+        """What tells people."""
+        limits = Limits(
+            config.max_repairs, config.max_cost_usd, config.run_timeout_minutes, config.session_timeout_minutes
+        )
+        return GitHubReporter(self.github, self._runner, _redactor(config), limits, self._clock.today)
+
     def ports(self, record: Record, config: Config, journal: RunJournal) -> Ports:
         """The ports of the Run that `record` begins."""
         deadline = self._clock.deadline("run-timeout-minutes", config.run_timeout_minutes * 60)
@@ -70,8 +82,7 @@ class Wiring:
         def progress(line: str) -> None:
             self._runner.log(redactor.clean(f"{self._clock.today():%H:%M:%S} {line}"))
 
-        identity = Identity(config.git_user_name, config.git_user_email, config.sign_off)
-        workspace = GitWorkspace(self._git, identity, self._root / "logs")
+        workspace = self.workspace(config)
         folders = Folders(
             checkout=self._git.checkout,
             logs=self._root / "logs",
@@ -89,15 +100,7 @@ class Wiring:
             ),
             workspace=workspace,
             sessions=ClaudeSessions(config, folders, self._environ, self._clock, deadline, progress),
-            report=GitHubReporter(
-                self.github,
-                self._runner,
-                redactor,
-                Limits(
-                    config.max_repairs, config.max_cost_usd, config.run_timeout_minutes, config.session_timeout_minutes
-                ),
-                self._clock.today,
-            ),
+            report=self.report(config),
             journal=journal,
             cancel=self._clock.cancel,
         )

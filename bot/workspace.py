@@ -60,6 +60,11 @@ class GitWorkspace:
         self._check_out(head)
         return self._base_commit, head
 
+    def reopen(self, *, base: str, branch: str, base_commit: str) -> bool:
+        """Go on in what an earlier process of this job prepared; False when it is not there."""
+        self._base, self._branch, self._base_commit = base, branch, base_commit
+        return self._git.bare.is_dir() and (self._git.checkout / ".git").is_dir()
+
     def sample_base(self) -> str:
         """Fetch the Base branch; its tip."""
         self._git.fetch(self._base)

@@ -97,8 +97,16 @@ def test_shipped_workflow_outlives_the_run() -> None:
 def test_shipped_workflow_gives_only_known_inputs() -> None:
     """The workflow that users copy sets inputs that the action has, the two keys among them."""
     (job,) = load(SHIPPED)["jobs"].values()
-    (step,) = job["steps"]
-    assert {"github-token", "anthropic-api-key"} <= step["with"].keys() <= SETTINGS.keys()
+    run, report = job["steps"]
+    assert {"github-token", "anthropic-api-key"} <= run["with"].keys() <= SETTINGS.keys()
+    assert {"github-token", "command"} <= report["with"].keys() <= SETTINGS.keys()
+
+
+def test_shipped_workflow_reports_a_killed_run() -> None:
+    """The last step runs whatever became of the first, a cancel included, and only reports."""
+    (job,) = load(SHIPPED)["jobs"].values()
+    assert job["steps"][-1]["if"] == "always()"
+    assert job["steps"][-1]["with"]["command"] == "finish"
 
 
 @pytest.mark.parametrize(

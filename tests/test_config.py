@@ -148,7 +148,7 @@ BAD_INPUTS = [
         "plan",
         "'plan' is not allowed; give acceptEdits, auto, bypassPermissions or dontAsk",
     ),
-    ("command", "fly", "'fly' is not allowed; give run"),
+    ("command", "fly", "'fly' is not allowed; give run or finish"),
     ("label", "x" * 43, f"'{'x' * 37}...' is not allowed; give a label of at most 42 characters"),
     ("label", "a\nb", "'a\\nb' is not allowed; give a label of at most 42 characters"),
     ("claude-version", "latest", "'latest' is not allowed; give a version such as 2.1.332"),

@@ -1,4 +1,4 @@
-"""How `bot/` is built: which room may import which, modules that can be read in one sitting, a command that starts fast."""
+"""How `bot/` is built: which room may import which, modules read in one sitting, a command that starts fast."""
 
 from __future__ import annotations
 
@@ -196,11 +196,26 @@ def test_every_module_says_what_it_is_for() -> None:
 def test_command_starts_fast() -> None:
     """`nightjar --help` imports none of the heavy libraries, and the sandbox only when it is asked for."""
     done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "bot", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-X", "importtime", "-m", "bot", "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
     assert "bot" in names
-    heavy = {"github", "ghapi", "jinja2", "yaml", "cattrs", "tenacity", "requests", "orjson", "bot.sandbox", "bot.start"}
+    heavy = {
+        "github",
+        "ghapi",
+        "jinja2",
+        "yaml",
+        "cattrs",
+        "tenacity",
+        "requests",
+        "orjson",
+        "bot.sandbox",
+        "bot.start",
+    }
     assert names & heavy == set()
     assert "run" in done.stdout
 

@@ -41,7 +41,7 @@ def test_issue_without_text() -> None:
 
 
 def test_dispatched() -> None:
-    """A dispatch carries no issue: the text is the one GitHub has now, the time is now, a `#` may stand before the number."""
+    """A dispatch carries no issue: text and time are those of now, and a `#` may stand before the number."""
     payload = {"inputs": {"issue": "#7"}, "sender": {"login": "alice", "type": "User"}}
     asked = read_event("workflow_dispatch", payload, "nightjar", NOW)
 

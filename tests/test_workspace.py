@@ -1,4 +1,4 @@
-"""git for one Run, against a real remote over authenticated HTTP: what a session leaves is taken over, whatever state it is in."""
+"""git for one Run, against a real remote over authenticated HTTP, whatever state a session leaves its checkout in."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def bench(hub: EmbeddedGitHub, tmp_path: Path) -> Bench:
 
 
 def test_fresh_checkout(bench: Bench) -> None:
-    """The session finds the Issue branch checked out on the base commit, `origin/main` to compare with, and no remote."""
+    """The session finds the Issue branch on the base commit, `origin/main` to compare with, and no remote."""
     main = bench.repository.refs()["refs/heads/main"]
     assert bench.session("git branch --show-current") == BRANCH
     assert bench.session("git rev-parse HEAD origin/main").split() == [main, main]
@@ -101,7 +101,9 @@ def test_sign_off(hub: EmbeddedGitHub, tmp_path: Path) -> None:
     assert "Signed-off-by: nightjar <nightjar@example.com>" in bench.git.local("log", "-1", "--format=%B", head).out
 
 
-@pytest.mark.parametrize("script", ["true", "echo noise > x.log", "git commit -q --allow-empty -m x && git reset -q HEAD^"])
+@pytest.mark.parametrize(
+    "script", ["true", "echo noise > x.log", "git commit -q --allow-empty -m x && git reset -q HEAD^"]
+)
 def test_nothing_changed(bench: Bench, script: str) -> None:
     """Ignored files and undone commits are no change."""
     before = bench.git.commit(REF)
@@ -179,7 +181,11 @@ def test_changed_files(bench: Bench) -> None:
     before = bench.git.commit(REF)
     bench.session("echo x >> a.txt; git rm -q b.txt; mkdir 'd d'; echo n > 'd d/ü'; git add -A; git commit -qm Much")
     changes = bench.workspace.changed(before, bench.workspace.collect("Left"))
-    assert {(change.path, change.deleted) for change in changes} == {("a.txt", False), ("b.txt", True), ("d d/ü", False)}
+    assert {(change.path, change.deleted) for change in changes} == {
+        ("a.txt", False),
+        ("b.txt", True),
+        ("d d/ü", False),
+    }
     assert next(change.added for change in changes if change.path == "a.txt") == ("x",)
 
 
@@ -196,7 +202,8 @@ def test_workflow_files(bench: Bench) -> None:
 def test_nested_repository(bench: Bench) -> None:
     """A repository that a session cloned into its checkout does not break the commit of what it left."""
     bench.session(
-        "git init -q inner; cd inner; git -c user.name=x -c user.email=x@x commit -q --allow-empty -m x; cd ..; echo x >> a.txt"
+        "echo x >> a.txt; git init -q inner; cd inner;"
+        " git -c user.name=x -c user.email=x@x commit -q --allow-empty -m x"
     )
     head = bench.workspace.collect("Left")
     assert bench.shown(head, "a.txt") == "one\nx\n"
@@ -208,7 +215,7 @@ def test_nested_repository(bench: Bench) -> None:
         "git config core.hooksPath $PWD/evil; git config commit.gpgsign true; git config gpg.program $PWD/evil/run",
         "for hook in pre-commit commit-msg post-commit reference-transaction; do cp evil/run .git/hooks/$hook; done",
         "git config core.fsmonitor $PWD/evil/run",
-        "git config core.pager $PWD/evil/run; git config core.editor $PWD/evil/run; git config diff.external $PWD/evil/run",
+        "for name in core.pager core.editor diff.external sequence.editor; do git config $name $PWD/evil/run; done",
         "git config uploadpack.packObjectsHook $PWD/evil/run; git config core.sshCommand $PWD/evil/run",
     ],
     ids=["hooks-path", "hooks", "fsmonitor", "programs", "transport"],
@@ -217,8 +224,8 @@ def test_planted_configuration(bench: Bench, plant: str) -> None:
     """Nothing that a session plants in its checkout runs when the program commits, takes over and pushes."""
     flag = bench.folder / "flag"
     bench.session(
-        f"mkdir -p evil .git/hooks; printf '#!/bin/sh\\ntouch {flag}\\n' > evil/run; chmod +x evil/run; cp evil/run evil/pre-commit;"
-        f" echo x >> a.txt; {plant}; echo 'evil/' >> .git/info/exclude; rm -f {flag}"
+        f"mkdir -p evil .git/hooks; printf '#!/bin/sh\\ntouch {flag}\\n' > evil/run; chmod +x evil/run;"
+        f" cp evil/run evil/pre-commit; echo x >> a.txt; {plant}; echo 'evil/' >> .git/info/exclude; rm -f {flag}"
     )
     head = bench.workspace.collect("Left")
     assert bench.workspace.push() == head
@@ -237,7 +244,7 @@ def test_planted_redirection(bench: Bench) -> None:
 
 
 def test_token_is_in_no_file(bench: Bench) -> None:
-    """After a fetch and a push the token is in no file of either repository: no configuration, no reflog, no FETCH_HEAD."""
+    """After a fetch and a push the token is in no file of either repository: configuration, reflog, FETCH_HEAD."""
     bench.session("echo x >> a.txt; git commit -qam Mine")
     bench.workspace.collect("Left")
     bench.workspace.push()
@@ -255,7 +262,7 @@ def test_bad_token(hub: EmbeddedGitHub, tmp_path: Path) -> None:
     bench = Bench(hub, tmp_path / "run", token="ghs_notatokenatall0123456789")
     bench.repository.set_permission("alice", "write")
     with pytest.raises(RunFailed) as caught:
-        bench.prepare() and bench.workspace.push()
+        bench.prepare()
     assert caught.value.code == "token_expired"
     assert bench.token not in f"{caught.value.reason}{caught.value.evidence}"
 

@@ -49,6 +49,8 @@ class Graces:
 
 
 CALM = Graces()
+FIRM = Graces(leave=0.0)
+"""When waiting for it to leave by itself has had its time, or makes no sense."""
 HASTY = Graces(leave=0.0, term=1.5, kill=1.0)
 """On cancel: a hosted runner kills the tree 10 s after its first signal."""
 
@@ -203,6 +205,8 @@ class ClaudeProcess:
 
     def read(self, until: Deadline) -> list[bytes]:
         """The complete lines that arrive before `until`; [] when none did, at EOF, or when the Run was cancelled."""
+        if self._child.ended and not self.at_eof:  # it had ended by the time its start was heard of
+            return self._read_the_last()
         lines: list[bytes] = []
         ready = {key.data for key, _ in self._clock.select(self._selector, until)}
         if "stdin" in ready:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from bot.claude.facts import Event, Facts, PromptSent, StopAsked, fold
 from bot.claude.frames import Assistant, Ignored, parse
-from bot.claude.process import CALM, HASTY, ClaudeProcess
+from bot.claude.process import CALM, FIRM, HASTY, ClaudeProcess
 from bot.claude.verdict import RUNAWAY_WAKE_TURNS, Ended, Stop
 from bot.claude.waits import PLANNED, Limits, Wait, limit_of, mark, waiting_for
 from bot.clock import Clock, Deadline
@@ -177,7 +177,8 @@ class Supervision:
             self._progress("a background task ended; the session was woken")
 
     def _end(self, stop: Stop, seconds: float = 0.0) -> Ended:
-        for line in self._process.end(HASTY if stop is Stop.CANCEL else CALM):
+        graces = HASTY if stop is Stop.CANCEL else CALM if self._process.at_eof else FIRM
+        for line in self._process.end(graces):
             self._fold(parse(line))
         for _ in range(self._process.dropped_lines):
             self._fold(Ignored("line too long"))

@@ -254,6 +254,11 @@ class GitHubRepository:
             return self._granted("POST /graphql convertPullRequestToDraft", pull.convert_to_draft)
         return self._granted("POST /graphql markPullRequestReadyForReview", pull.mark_ready_for_review)
 
+    def pull_request_state(self, number: int) -> str:
+        """`open`, `closed` or `merged`."""
+        pull = self._pull(number)
+        return "merged" if pull.merged else _text(pull.state)
+
     def mergeable(self, number: int) -> bool | None:
         """Whether it merges cleanly; None while GitHub has not worked it out."""
         return self._pull(number).mergeable

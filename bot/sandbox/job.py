@@ -93,10 +93,10 @@ class Job:
             **{SETTINGS[name].variable: value for name, value in given.items()},
         }
 
-    def start(self, environment: Mapping[str, str]) -> subprocess.Popen[str]:
-        """Start the step; its log is the process's stdout."""
+    def start(self, environment: Mapping[str, str], command: str = "run") -> subprocess.Popen[str]:
+        """Start a step of this job; its log is the process's stdout."""
         return subprocess.Popen(
-            [sys.executable, "-m", "bot", "run"],
+            [sys.executable, "-m", "bot", command],
             cwd=self._folder,
             env=dict(environment),
             stdin=subprocess.DEVNULL,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from bot.claude.waits import Limits
 from bot.clock import Clock
 from bot.record import SessionEntry
 from bot.sandbox.cli import bundled_claude, offline_environment
-from bot.sandbox.model import Call, Conversation, Fault, Reply, Script, ScriptedModel
+from bot.sandbox.model import Call, Conversation, Fault, ModelRequest, Reply, Script, ScriptedModel
 
 OLDER_CLAUDE = Path(os.environ.get("NIGHTJAR_OLDER_CLAUDE", ".venv/older/claude_agent_sdk/_bundled/claude")).absolute()
 """2.1.211, from its own wheel (`make environment`): it kills background work 5 s after its stdin is closed."""
@@ -51,7 +52,6 @@ class Desk:
         home, work, logs = (self.folder / name for name in ("home", "work", "logs"))
         for path in (home, work, logs):
             path.mkdir(exist_ok=True)
-        session = f"NIGHTJAR_TEST={self.folder.name}"
         environment = offline_environment(url, home, os.environ["PATH"]) | {
             "CLAUDE_CODE_MAX_RETRIES": "1",
             "NIGHTJAR_TEST": self.folder.name,
@@ -72,12 +72,12 @@ class Desk:
             retry_prompt=lambda verdict: f"retry: {'; '.join(verdict.tasks)}",
             nudge_prompt=lambda tasks: f"nudge: {'; '.join(tasks)}",
             budget_usd=10,
-            deadline=self.clock.deadline("run", 600),
+            deadline=Clock.reaction("run", 100),
             environment=environment,
             retries_left=self.retries,
         )
         played = player.hold(ask, ended=self.entries.append, progress=self._progress)
-        assert marked(session) == ()
+        assert marked(f"NIGHTJAR_TEST={self.folder.name}") == ()
         return played
 
     def _progress(self, line: str) -> None:
@@ -103,6 +103,22 @@ def background(name: str, seconds: float) -> Call:
     return Call("Bash", {"command": line, "run_in_background": True, "description": name})
 
 
-def model(*replies: Reply | Fault, agents: tuple[Conversation, ...] = ()) -> ScriptedModel:
+class Model(ScriptedModel):
+    """A scripted model whose calls can name the background task that it was told of, as `TASK`."""
+
+    task = ""
+
+    def answer(self, body: bytes, headers: Mapping[str, str]) -> tuple[ModelRequest, Reply | Fault]:
+        """As scripted, with the task's id filled in."""
+        request, item = super().answer(body, headers)
+        told = re.search(r"background with ID: (\w+)", "".join(request.tool_results))
+        self.task = told[1] if told else self.task
+        if isinstance(item, Reply) and item.calls:
+            filled = [{k: self.task if v == "TASK" else v for k, v in call.input.items()} for call in item.calls]
+            item = replace(item, calls=tuple(Call(c.name, f) for c, f in zip(item.calls, filled, strict=True)))
+        return request, item
+
+
+def model(*replies: Reply | Fault, agents: tuple[Conversation, ...] = ()) -> Model:
     """A scripted model for one Session."""
-    return ScriptedModel(Script((Conversation("only", replies),), agents=agents))
+    return Model(Script((Conversation("only", replies),), agents=agents))

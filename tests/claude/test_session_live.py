@@ -55,7 +55,7 @@ def test_a_second_loss_fails_with_the_fixed_sentence(desk: Desk, claude: Path) -
 
 def test_only_the_job_that_was_lost_is_named(desk: Desk, claude: Path) -> None:
     """Of two jobs, the one that ended in time is not part of the loss."""
-    desk.limits = replace(desk.limits, hold=4, stopping=4)
+    desk.limits = replace(desk.limits, hold=2, stopping=4)
     jobs = (background("quick", 1), background("slow", 60))
     with model(Reply("", jobs), Reply("I wait."), Reply("Go on.", times=4)) as server:
         desk.hold(claude, server.url)
@@ -73,15 +73,28 @@ def test_a_background_agent_wakes_the_session(desk: Desk, claude: Path) -> None:
 
 def test_a_nudge_settles_a_server(desk: Desk, claude: Path) -> None:
     """An idle held Session is asked once to settle its tasks, stops the server, and nothing is lost."""
-    desk.limits = replace(desk.limits, nudge=0.5, hold=20, stopping=3)
-    stop = "TaskStop"
-    with model(Reply("", (background("dev server", 60),)), Reply("It runs."), Reply("Later.", times=6)) as server:
-        desk.on_progress = None
-        desk.limits = replace(desk.limits, nudged_hold=0.5)
-        desk.hold(claude, server.url)
-        nudges = [r for r in server.requests if "nudge: dev server" in r.prompt_text]
-    assert len(nudges) >= 1, stop
-    assert sum("settle" in line for line in desk.said) == 1
+    desk.limits = replace(desk.limits, nudge=0.5, hold=20)
+    with model(
+        *(Reply("", (background("dev server", 60),)), Reply("It runs.")),
+        Reply("", (Call("ToolSearch", {"query": "select:TaskStop"}),)),
+        Reply("", (Call("TaskStop", {"task_id": "TASK"}),)),
+        Reply("The server is stopped."),
+    ) as server:
+        played = desk.hold(claude, server.url)
+        assert sum(request.prompt_text.endswith("nudge: dev server") for request in server.requests) >= 1
+    assert (played.verdict.decision, desk.names) == (Decision.DONE, ["implement"])
+    assert played.entry.words == "The server is stopped."
+
+
+def test_a_nudge_that_is_not_heeded_shortens_the_hold(desk: Desk) -> None:
+    """After its one Nudge the Session is held for a shorter while, then its tasks are stopped and lost."""
+    desk.limits = replace(desk.limits, nudge=0.3, hold=60, nudged_hold=0.6, stopping=4)
+    with model(
+        *(Reply("", (background("dev server", 60),)), Reply("It runs."), Reply("Let it run.")), Reply("Done.", times=3)
+    ) as server:
+        desk.hold(bundled_claude(), server.url)
+    assert sum(line.startswith("asking the session to settle") for line in desk.said) == 1
+    assert desk.entries[0].lost == ("dev server",)
 
 
 @pytest.mark.parametrize(
@@ -176,14 +189,17 @@ def test_nothing_survives_our_own_sigkill(tmp_path: Path) -> None:
     mark = f"NIGHTJAR_TEST={tmp_path.name}"
     job = "trap '' TERM INT HUP; echo ready; while :; do sleep 1; done"
     code = (
-        "import sys; from pathlib import Path; from bot.claude.process import ClaudeProcess; from bot.clock import Clock\n"
-        f"argv = ['/bin/bash', '-c', 'setsid bash -c \"$0\" & wait', {job!r}]\n"
-        f"p = ClaudeProcess(argv, cwd=Path('/'), env={{'PATH': {os.environ['PATH']!r}, 'NIGHTJAR_TEST': {tmp_path.name!r}}},"
-        f" transcript=Path({str(tmp_path / 't.jsonl')!r}), clock=Clock())\n"
+        "import os, sys; from pathlib import Path\n"
+        "from bot.claude.process import ClaudeProcess; from bot.clock import Clock\n"
+        "argv = ['/bin/bash', '-c', 'setsid bash -c \"$0\" & wait', sys.argv[1]]\n"
+        "env = {'PATH': os.environ['PATH'], 'NIGHTJAR_TEST': sys.argv[2]}\n"
+        "transcript = Path(sys.argv[3])\n"
+        "p = ClaudeProcess(argv, cwd=Path('/'), env=env, transcript=transcript, clock=Clock())\n"
         "print(p.read(Clock.reaction('ready', 20)), flush=True)\n"
         "p.read(Clock.reaction('for ever', 60))\n"
     )
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]) as ours:
+    words = [sys.executable, "-c", code, job, tmp_path.name, str(tmp_path / "t.jsonl")]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]) as ours:
         assert ours.stdout is not None
         assert b"ready" in ours.stdout.readline()
         assert len(marked(mark)) >= 2
@@ -195,4 +211,4 @@ def test_nothing_survives_our_own_sigkill(tmp_path: Path) -> None:
 
 
 def _is_claude(process: int) -> bool:
-    return "_bundled/claude" in os.readlink(f"/proc/{process}/exe") and bool(descendants(process))
+    return "_bundled/claude" in str(Path(f"/proc/{process}/exe").readlink()) and bool(descendants(process))

@@ -1,4 +1,4 @@
-"""A stage for whole Runs: an embedded GitHub with one repository and its people, a scripted model, and the real command in a job.
+"""A stage for whole Runs: an embedded GitHub with its people, a scripted model, and the real command in a job.
 
     played = stage.run(session("implement", does(ADD_RIGHT), says("Done.")))
     assert played.exit_code == 0
@@ -91,6 +91,7 @@ class Played:
     model: ScriptedModel
     home: Path
     """HOME of the job: what marks its processes."""
+    runner: Job
 
     @property
     def exit_code(self) -> int:
@@ -169,7 +170,7 @@ class Playing:
         """Wait for its end."""
         finished = self.job.finish(self.process)
         self.model.close()
-        return Played(self.stage, self.issue, finished, self.model, self.home)
+        return Played(self.stage, self.issue, finished, self.model, self.home, self.job)
 
 
 class Stage:

@@ -1,4 +1,4 @@
-"""The workflow that a user copies, and the action it uses, as a runner runs them: act in host mode, against the sandbox."""
+"""The workflow that a user copies, and the action it uses, run by act in host mode against the sandbox."""
 
 from __future__ import annotations
 
@@ -114,10 +114,12 @@ def test_labelled_event_through_the_shipped_workflow(stage: Stage, run_act: Act)
     tracking, ending = (comment.body for comment in stage.repository.comments(1))
     assert "/actions/runs/7" in tracking
     assert ending.startswith("@alice")
-    outputs = {str(line["name"]): line["arg"] for line in lines if line.get("command") == "set-output"}
+    said = [line for line in lines if line.get("command") == "set-output" and line["arg"]]
+    outputs = {str(line["name"]): line["arg"] for line in said}
     assert (outputs["outcome"], outputs["repairs"], outputs["branch"]) == ("ready", "0", "nightjar/issue-1")
     assert str(outputs["pr-url"]).endswith(f"/pull/{pull.number}")
     shown = "\n".join(str(line.get("msg", "")) for line in lines)
+    assert "Nothing to finish: the Run has told its end itself." in shown
     assert stage.token not in shown
     assert "scripted-key" not in shown
 

@@ -57,7 +57,7 @@ def looked(stage: Stage) -> Played:
 
 
 def test_session_has_no_credential(stage: Stage, looked: Played) -> None:
-    """The environment, git's configuration and the remotes that a session sees hold no token; the model's key is there."""
+    """What a session sees of environment, git configuration and processes holds no token; the model's key is there."""
     seen = {name: stage.path(name).read_text(encoding="utf-8") for name in ("env", "remotes", "config", "argv")}
     assert f"ANTHROPIC_API_KEY={KEY}" in seen["env"]
     assert seen["remotes"] == ""
@@ -79,7 +79,7 @@ def test_session_cannot_push(stage: Stage, looked: Played) -> None:
 
 
 def test_secrets_are_not_shown(stage: Stage) -> None:
-    """A session that says and writes the key into every text it can has it replaced in comments, log, summary and outputs."""
+    """A key that a session writes into every text it can is replaced in comments, log, summary and outputs."""
     tell = f"printf 'Add {KEY}\\n\\nThe key is {KEY}.\\n' > \"$NIGHTJAR_HANDOVER/pull-request.md\""
     played = stage.run(
         session("implement", does(f"{ADD_RIGHT}; {tell}", f"use {KEY}"), says(f"The key is {KEY}.")),
@@ -141,8 +141,7 @@ def test_no_secret_in_any_argv(stage: Stage) -> None:
         "git config url.{evil}.insteadOf {url}",
         "git config core.fsmonitor 'touch {flag}'",
         "git config core.sshCommand 'touch {flag}'; git config http.proxy {evil}",
-        "mkdir -p .git/hooks; printf '#!/bin/sh\\ntouch {flag}\\n' > .git/hooks/pre-commit; cp .git/hooks/pre-commit "
-        ".git/hooks/pre-push; cp .git/hooks/pre-commit .git/hooks/post-checkout; chmod +x .git/hooks/*",
+        "for hook in pre-commit pre-push; do echo 'touch {flag}' | install /dev/stdin .git/hooks/$hook; done",
         "git config --global core.hooksPath {evil_folder}; git config --global url.{evil}.insteadOf {url}",
     ],
     ids=["instead-of", "fsmonitor", "proxy", "hooks", "global"],

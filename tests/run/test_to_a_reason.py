@@ -1,4 +1,4 @@
-"""Runs that end badly: the reason on the issue, the work on the branch, the pull request a draft, and nothing left running."""
+"""Runs that end badly: the reason on the issue, the work on the branch, a draft, and nothing left running."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def assert_failed(played: Played, title: str, reason: str) -> None:
 
 
 def test_ci_stays_red(stage: Stage) -> None:
-    """Repairs are capped: after the last one the pull request is a draft with all the work on it, and the issue says why."""
+    """Repairs are capped: after the last one the pull request is a draft with all the work, and the issue says why."""
     played = stage.run(
         RED_AT_FIRST,
         session("first", does(f"echo '# one' >> calc.py; git commit -qam One; {note('I tried one.')}"), says()),
@@ -70,7 +70,9 @@ def test_ci_stays_red(stage: Stage) -> None:
 
 def test_repair_that_changes_nothing(stage: Stage) -> None:
     """A Repair that leaves the code as it is ends the Run: another would see the same."""
-    played = stage.run(RED_AT_FIRST, session("repair", does(note("The runner is to blame.")), says("I change nothing.")))
+    played = stage.run(
+        RED_AT_FIRST, session("repair", does(note("The runner is to blame.")), says("I change nothing."))
+    )
 
     assert_failed(played, "the Repair found nothing to change", "Repair 1 changed nothing, and CI is still red: `test`")
     assert played.outputs["repairs"] == "1"

@@ -23,7 +23,7 @@ BRANCH = "refs/heads/nightjar/issue-1"
 
 
 def test_green_at_once(stage: Stage) -> None:
-    """A labelled issue becomes a pull request that is ready, closes the issue and has whoever labelled as its reviewer."""
+    """A labelled issue becomes a ready pull request that closes it, with whoever labelled as its reviewer."""
     played = stage.run(GREEN_AT_ONCE)
 
     assert played.exit_code == 0, played.log
@@ -92,7 +92,7 @@ def test_labels_swap_without_a_gap(stage: Stage) -> None:
 
 
 def test_red_then_one_repair(stage: Stage) -> None:
-    """CI that fails starts a Repair with the failing log; its comment says what was red, what changed, and what CI says now."""
+    """CI that fails starts a Repair with the failing log; its comment says what was red, what changed, and CI now."""
     played = stage.run(
         RED_AT_FIRST,
         session("repair", does(f"{MEND}; {note('The operands were swapped.')}", "mend it"), says("Fixed.")),

@@ -10,10 +10,10 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
+from bot.ci.filters import skip_requested, starts
 from bot.sandbox.ci.commit import TestedCommit, tested_commit
 from bot.sandbox.ci.contexts import RunAttempt
 from bot.sandbox.ci.events import CiEvent, CiPublisher
-from bot.sandbox.ci.filters import skip_requested, starts
 from bot.sandbox.ci.runs import WorkflowRun
 from bot.sandbox.ci.workflow import Broken, Workflow, read_workflow
 

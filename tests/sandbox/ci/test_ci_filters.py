@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from bot.ci.filters import matches, skip_requested, starts
 from bot.sandbox.ci import CiEvent
-from bot.sandbox.ci.filters import matches, skip_requested, starts
 from bot.sandbox.ci.workflow import Broken, Workflow, read_workflow
 
 JOBS = "\njobs: {test: {runs-on: ubuntu-latest, steps: [{run: 'true'}]}}\n"

@@ -11,8 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-
-from bot.sandbox.ci.events import CiEvent
+from typing import Protocol
 
 PULL_REQUEST_TYPES = ("opened", "synchronize", "reopened")
 SKIP_MARKERS = ("[skip ci]", "[ci skip]", "[no ci]", "[skip actions]", "[actions skip]")
@@ -20,6 +19,28 @@ _SKIP_TRAILER = re.compile(r"\n\n(?:[\w-]+: .*\n)*skip-checks: ?true(?:\n[\w-]+:
 
 ChangedPaths = Callable[[], Sequence[str] | None]
 """The paths that the event changed, worked out only when a filter asks; None when that cannot be known."""
+
+
+class Event(Protocol):
+    """What may start a workflow: `name` is GitHub's word for it; `ref` is full; `action` and `base` are a pull
+    request's.
+    """
+
+    @property
+    def name(self) -> str:
+        """`push`, `pull_request`, …"""
+
+    @property
+    def action(self) -> str:
+        """`opened`, `synchronize`, …; else ""."""
+
+    @property
+    def ref(self) -> str:
+        """`refs/heads/…` or `refs/tags/…`."""
+
+    @property
+    def base(self) -> str:
+        """Name of the Base branch; else ""."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +58,14 @@ class EventFilter:
     """Defaults of the inputs of `workflow_dispatch`."""
 
 
-def starts(on: Mapping[str, EventFilter], event: CiEvent, changed: ChangedPaths) -> bool:
+def starts(on: Mapping[str, EventFilter], event: Event, changed: ChangedPaths) -> bool:
     """Whether a workflow with these filters runs for `event`."""
     rule = on.get(event.name)
     if rule is None:
         return False
     if event.name == "workflow_dispatch":
         return True
-    if event.name == "pull_request":
+    if event.name in ("pull_request", "pull_request_target"):
         wanted = event.action in (PULL_REQUEST_TYPES if rule.types is None else rule.types)
         return wanted and name_passes(event.base, rule.branches, rule.branches_ignore) and paths_pass(rule, changed)
     about_branches = rule.branches is not None or rule.branches_ignore is not None

@@ -1,0 +1,3 @@
+"""What CI is, as pure rules: which workflows start for a commit (`filters`, `triggers`, `expectation`), what GitHub
+lists for it (`observation`), and what that adds up to (`verdict`).
+"""
