@@ -11,6 +11,8 @@ WORKFLOWS := $(wildcard .github/workflows/*.yml)
 
 .DEFAULT_GOAL := help
 .PHONY: help environment demo test lint format check lock clean
+# The older generation of the CLI, which kills background work at the end of a turn: Sessions are tested on both.
+OLDER := $(VENV)/older/claude_agent_sdk
 
 help: ## What can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -21,8 +23,12 @@ environment: ## Make or renew .venv
 demo: environment ## Three short stories on real parts, as a person would read them
 	$(PY) -m bot demo
 
-test: environment ## The tests
-	$(PY) -m pytest
+$(OLDER): requirements-older-claude.lock environment
+	@if command -v uv >/dev/null; then install="uv pip install --python $(PY)"; else install="$(PY) -m pip install"; fi; \
+	test -d $@ || $$install --quiet --no-deps --require-hashes --target $(VENV)/older -r $<
+
+test: environment $(OLDER) ## The tests
+	$(PY) -m pytest -n 3
 
 lint: environment ## Style, types, workflows and the action
 	$(BIN)/ruff check .

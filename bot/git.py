@@ -115,6 +115,7 @@ class Git:
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_TERMINAL_PROMPT": "0",
+            "GIT_CEILING_DIRECTORIES": str(self.bare.parent),  # a checkout whose .git is gone is no part of another
             "GIT_LFS_SKIP_SMUDGE": "1",
             **extra,
         }

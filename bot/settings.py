@@ -274,7 +274,7 @@ OUTPUTS: Mapping[str, str] = {
     "repairs": "How many Repairs were made.",
     "resumes": "How many Sessions were resumed.",
     "cost-usd": "What the Sessions cost together, in US dollars.",
-    "transcripts": "The folder that holds the Sessions' logs.",
+    "transcripts": "The paths of the Sessions' logs, one a line.",
 }
 
 

@@ -31,6 +31,7 @@ TABLE = {
     "expectation": "",
     "repetition": "record",
     "suspicion": "ports",
+    "ci": "record",
     "patch": "ports",
     "trigger": "record",
     "guard": "",
@@ -48,11 +49,12 @@ TABLE = {
     # putting it together
     "wiring": "claude clock config failures git github guard journal record report run trigger workspace",
     "start": "cancel clock config failures journal ports record report run trigger wiring",
+    "finish": "cancel clock config ending failures ports record report settings steps trigger wiring",
     "bootstrap": "",
     # the sandbox stands beside the product: the command reaches it for `nightjar demo` only
-    "sandbox": "clock settings",
+    "sandbox": "ci clock settings",
     "replay": "claude",
-    "__main__": "replay sandbox start",
+    "__main__": "finish replay sandbox start",
     "__init__": "",
 }
 

@@ -66,8 +66,15 @@ class CiObservation:
     """False when a list held fewer rows than its count: something moved while it was read."""
 
     def running_again(self, jobs: Collection[int]) -> CiObservation:
-        """The same with the results of `jobs` taken back: they run again, and the old ones may still be listed."""
-        return self._with_jobs({job: replace(_RUNNING) for job in jobs})
+        """The same with the results of `jobs` taken back: they run again, and the old ones may still be listed, and
+        their workflow runs as completed.
+        """
+        newest: dict[tuple[int, str], CheckRow] = {}
+        for row in sorted(self.rows, key=lambda row: row.id):
+            newest[row.suite, row.check.name] = row
+        again = {row.suite for row in newest.values() if row.check.job_id in jobs}
+        runs = tuple(replace(run, status="queued", conclusion="") if run.suite in again else run for run in self.runs)
+        return replace(self._with_jobs(dict.fromkeys(jobs, _RUNNING)), runs=runs)
 
     def lost(self, jobs: Mapping[int, str]) -> CiObservation:
         """The same with `jobs`, each with what GitHub says of it, as ends that say nothing about the code."""

@@ -23,7 +23,6 @@ from bot.handover import Handover, pull_request_template
 from bot.ports import Delivered
 from bot.record import Evidence, Record, SessionEntry
 
-
 MAX_API_RETRIES = 3
 """A Run's own budget, beside Repairs and Resumes."""
 

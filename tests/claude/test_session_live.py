@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.cancel import on_signals
 from bot.claude.descendants import descendants, marked
 from bot.claude.verdict import Decision
 from bot.clock import Clock
@@ -117,11 +118,11 @@ def test_what_waiting_cannot_mend_is_not_retried(desk: Desk, fault: Fault, failu
     assert (played.verdict.failure, desk.names) == (failure, ["implement"])
 
 
-def test_an_api_that_was_down_is_taken_up_again(desk: Desk, claude: Path) -> None:
+def test_an_api_that_was_down_is_taken_up_again(desk: Desk) -> None:
     """Five 529s: the Session is resumed after growing waits, each with a log of its own, and ends well."""
     desk.clock, desk.retries = Clock(scale=200), 3
     with model(Fault(status=529, times=5), Reply("Done after all.")) as server:
-        played = desk.hold(claude, server.url)
+        played = desk.hold(bundled_claude(), server.url)
     assert (played.verdict.decision, played.entry.words) == (Decision.DONE, "Done after all.")
     assert desk.names == ["implement", "implement-retry-1", "implement-retry-2"]
 
@@ -150,11 +151,11 @@ def test_a_cli_that_is_killed_while_holding_is_resumed(desk: Desk, claude: Path)
     assert desk.names == ["implement", "implement-resume"]
 
 
-def test_the_turn_limit_fails(desk: Desk, claude: Path) -> None:
+def test_the_turn_limit_fails(desk: Desk) -> None:
     """`--max-turns` is a Failure of its own."""
     desk.extra = ("--max-turns", "1")
     with model(Reply("", (Call("Bash", {"command": "true"}),), times=4)) as server:
-        played = desk.hold(claude, server.url)
+        played = desk.hold(bundled_claude(), server.url)
     assert played.verdict.failure == "max_turns"
 
 
@@ -167,18 +168,19 @@ def test_an_answer_of_3_mb_arrives_whole(desk: Desk) -> None:
 
 
 def test_a_cancelled_session_is_gone_within_3_seconds(desk: Desk, claude: Path) -> None:
-    """Cancelled while a job ignores SIGTERM in the background: an end within 3 s, and no survivor."""
+    """SIGINT to us while a job ignores SIGTERM in the background: an end within 3 s, and no survivor."""
     asked: list[float] = []
 
     def cancel(line: str) -> None:
         if line.startswith("the turn is over"):
             asked.append(Clock.now())
-            desk.clock.cancel.request()
+            os.kill(os.getpid(), signal.SIGINT)
 
     desk.on_progress = cancel
     stubborn = "trap '' TERM INT; while :; do python3 -c 'import time; time.sleep(1)'; done"
     job = Call("Bash", {"command": stubborn, "run_in_background": True, "description": "stubborn"})
-    with model(Reply("", (job,)), Reply("I wait.")) as server:
+    with on_signals() as stop, model(Reply("", (job,)), Reply("I wait.")) as server:
+        desk.clock = Clock(cancel=stop)
         played = desk.hold(claude, server.url)
     assert played.verdict.decision is Decision.CANCELLED
     assert Clock.now() - asked[0] < 3
@@ -211,4 +213,7 @@ def test_nothing_survives_our_own_sigkill(tmp_path: Path) -> None:
 
 
 def _is_claude(process: int) -> bool:
-    return "_bundled/claude" in str(Path(f"/proc/{process}/exe").readlink()) and bool(descendants(process))
+    try:
+        return "_bundled/claude" in str(Path(f"/proc/{process}/exe").readlink()) and bool(descendants(process))
+    except FileNotFoundError:  # it has ended since it was found
+        return False
