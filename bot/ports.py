@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from bot.ci.expectation import Pushed
 from bot.record import Check, CiVerdict, Evidence, PullRequest, Record, SessionEntry
 
 
@@ -110,8 +111,8 @@ class GitHub(Protocol):
 class CiWatch(Protocol):
     """Waits for CI on one commit."""
 
-    def wait(self, head: str, *, expects_ci: bool, known: Collection[int] = ()) -> CiVerdict:
-        """The verdict on `head`; returns as soon as it is final or a limit has passed. `known`: jobs whose result was
+    def wait(self, pushed: Pushed, *, known: Collection[int] = ()) -> CiVerdict:
+        """The verdict on `pushed.head`; returns as soon as it is final or a limit has passed. `known`: jobs whose result was
         judged already and that are being run again: until their new attempt shows, they count as running.
         """
 
@@ -208,8 +209,8 @@ class Workspace(Protocol):
     def subjects(self) -> tuple[str, ...]:
         """First lines of the messages of the commits over base, oldest first."""
 
-    def workflow_files(self) -> Mapping[str, str]:
-        """The workflow files in the head: path → text."""
+    def pushed(self) -> Pushed:
+        """The head as CI meets it: branches, workflow files, changed paths, message."""
 
     def keep_patch(self) -> str:
         """Keep the commits that the remote lacks as a patch beside the transcripts; its name."""

@@ -76,7 +76,7 @@ class CiObservation:
         runs = tuple(replace(run, status="queued", conclusion="") if run.suite in again else run for run in self.runs)
         return replace(self._with_jobs(dict.fromkeys(jobs, _RUNNING)), runs=runs)
 
-    def lost(self, jobs: Mapping[int, str]) -> CiObservation:
+    def told(self, jobs: Mapping[int, str]) -> CiObservation:
         """The same with `jobs`, each with what GitHub says of it, as ends that say nothing about the code."""
         return self._with_jobs({job: _Ended(CheckState.NO_VERDICT, None, why) for job, why in jobs.items()})
 

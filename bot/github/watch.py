@@ -1,28 +1,45 @@
-"""`bot.ports.CiWatch`: polls CI on one commit until its verdict is final or a limit has passed.
+"""`bot.ports.CiWatch`: looks at CI on one commit until its verdict is final or a limit has passed.
 
-Green is believed only when it is seen twice, a settle interval apart: a check that registers late would else be
-overlooked. The intervals grow and are jittered, so that a long wait stays far below GitHub's 1 000 requests an hour
-(three requests a look, a look in 30 s).
+A look is cheap: while a workflow run goes on only the list of runs is asked for, and a 304 is free. So looks come every
+few seconds, and become rarer only where they cost more than `BUDGET` allows. Green is believed only when it is seen
+twice, a settle interval apart: a check that registers late would else be overlooked.
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import Protocol
 
+from bot.ci.expectation import Expectation, Pushed
+from bot.ci.observation import ACTIONS, CiObservation
+from bot.ci.verdict import judge
 from bot.clock import Clock, Deadline
-from bot.github.checks import CiObservation, judge
-from bot.record import CheckState, CiState, CiVerdict
+from bot.github.client import Refused
+from bot.record import Check, CheckState, CiState, CiVerdict
 
-FIRST_PAUSE = 5.0
+FIRST_PAUSE = 2.0
 """Planned seconds after the first look."""
-LONGEST_PAUSE = 30.0
-"""Planned seconds between looks at most."""
+LONGEST_PAUSE = 5.0
+"""Planned seconds between looks at most, while they cost little."""
 GROWTH = 1.3
-SETTLE = 15.0
-"""Planned seconds between the two looks that make green."""
+DEAR_PAUSE = 30.0
+"""Planned seconds between looks that have cost more than the budget allows."""
+BUDGET, BUDGET_A_MINUTE = 15, 4
+"""Counted requests at once, and in each planned minute after that: 135 in half an hour of GitHub's 1 000 an hour."""
+WHOLE_LOOK = 60.0
+"""Planned seconds between looks at every check although nothing but progress can come of it."""
+PULL_LOOK = 15.0
+"""Planned seconds between looks at the pull request while nothing runs; a new head needs a moment to arrive there."""
+SETTLE, LONG_SETTLE = 5.0, 15.0
+"""Planned seconds between the two looks that make green: in Actions no job comes once its run is over; other services
+post a check when it begins.
+"""
+RESERVE = 60.0
+"""Planned seconds of the Run's own time that are left for its report."""
 _NAMES_SHOWN = 5
 _WORDS = {
     CheckState.PASSED: "passed",
@@ -30,6 +47,31 @@ _WORDS = {
     CheckState.NO_VERDICT: "without a verdict",
     CheckState.RUNNING: "running",
 }
+_UNREADABLE = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
+_PERMISSIONS = {"/check-runs": "checks: read", "/status": "statuses: read", "/actions/": "actions: read"}
+
+
+class CiSource(Protocol):
+    """CI as GitHub tells of it: see `bot.github.ci_source.GitHubCi`."""
+
+    @property
+    def counted(self) -> int:
+        """Requests so far that count against the rate limit."""
+
+    def observe(self, head: str, *, glance: bool = False) -> CiObservation:
+        """What is listed for `head`; a `glance` may leave out what cannot matter yet."""
+
+    def expect(self, pushed: Pushed) -> Expectation:
+        """What should check `pushed`."""
+
+    def superseded(self, pushed: Pushed) -> str:
+        """Why CI on `pushed` is no longer worth waiting for; "" while it is."""
+
+    def told(self, checks: Sequence[Check]) -> Mapping[int, str]:
+        """Jobs among `checks` that ended for no fault of the code, and why."""
+
+    def explain(self, pushed: Pushed, expectation: Expectation) -> str:
+        """Why CI did not start; "" when nothing tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,63 +83,161 @@ class Limits:
     timeout_minutes: float
     """`ci-timeout-minutes`."""
     overall: Deadline | None = None
-    """Ends the wait as well, with `TIMED_OUT`: the caller owns that limit and sees that it has passed."""
+    """The Run's own: `RESERVE` before it the wait ends with `TIMED_OUT` too."""
 
 
 class Watch:
     """Waits for CI. Implements `bot.ports.CiWatch`."""
 
-    def __init__(
-        self, observe: Callable[[str], CiObservation], clock: Clock, limits: Limits, progress: Callable[[str], None]
-    ) -> None:
-        """`observe` is `Checks.observe`. `progress` is called with one line whenever something has changed."""
-        self._observe = observe
+    def __init__(self, source: CiSource, clock: Clock, limits: Limits, progress: Callable[[str], None]) -> None:
+        """`progress` is called with one line whenever something has changed."""
+        self._source = source
         self._clock = clock
         self._limits = limits
         self._progress = progress
 
     def look(self, commit: str) -> CiVerdict:
-        """What CI says of `commit` now; `PENDING` while something still runs. Raises what `observe` raises."""
-        return judge(self._observe(commit), expects_ci=False, start_over=True)
+        """What CI says of `commit` now; `PENDING` while something still runs, `UNREADABLE` without the permission."""
+        try:
+            return judge(self._source.observe(commit), Expectation(), start_over=True)
+        except Refused as refused:
+            return _unreadable(commit, refused)
 
-    def wait(self, head: str, *, expects_ci: bool, known: Collection[int] = ()) -> CiVerdict:
-        """The verdict on `head`, as `bot.github.checks.judge` says it; `TIMED_OUT`, with the checks as they stood, when
-        a limit has passed.
+    def wait(self, pushed: Pushed, *, known: Collection[int] = ()) -> CiVerdict:
+        """The verdict on `pushed`, as `bot.ci.verdict.judge` says it; `TIMED_OUT`, with the checks as they stood, when
+        a limit has passed; `SUPERSEDED` when nothing is left to wait for.
 
-        Raises what `observe` raises, and whatever the clock's `sleep` raises to break the wait off.
+        Raises `Refused` for anything but a missing permission, and whatever the clock's `sleep` raises to break the
+        wait off.
         """
-        start = self._clock.deadline("ci-start-minutes", self._limits.start_minutes * 60)
-        limits = [self._clock.deadline("ci-timeout-minutes", self._limits.timeout_minutes * 60)]
-        limits += [self._limits.overall] if self._limits.overall else []
-        said, before = "", None
+        try:
+            return _Waiting(self._source, self._clock, self._limits, self._progress, pushed, known).verdict()
+        except Refused as refused:
+            return _unreadable(pushed.head, refused)
+
+
+class _Waiting:
+    """One wait."""
+
+    def __init__(
+        self,
+        source: CiSource,
+        clock: Clock,
+        limits: Limits,
+        progress: Callable[[str], None],
+        pushed: Pushed,
+        known: Collection[int],
+    ) -> None:
+        self._source = source
+        self._clock = clock
+        self._progress = progress
+        self._pushed = pushed
+        self._known = known
+        self._start = clock.deadline("ci-start-minutes", limits.start_minutes * 60)
+        self._ends = [clock.deadline("ci-timeout-minutes", limits.timeout_minutes * 60)]
+        if limits.overall is not None:
+            end = limits.overall
+            self._ends.append(Deadline(end.name, end.seconds - RESERVE, end.at - RESERVE / clock.scale))
+        self._began = self._now()
+        self._counted = source.counted
+        self._whole_at = -WHOLE_LOOK
+        self._pull_at = PULL_LOOK
+        self._doubt = ""
+        self._said = ""
+
+    def verdict(self) -> CiVerdict:
+        """Look until it is final."""
+        expectation = self._source.expect(self._pushed)
+        before = None
         for pause in _pauses():
-            out_of_time = any(limit.passed() for limit in limits)
-            observation = self._observe(head).running_again(known)
-            verdict = judge(observation, expects_ci=expects_ci, start_over=start.passed())
-            line = describe(verdict)
-            if line != said:
-                self._progress(line)
-                said = line
-            if verdict.state is CiState.GREEN:
-                if verdict == before:
-                    return verdict
-                self._clock.sleep(SETTLE)
-            elif verdict.state is not CiState.PENDING:
-                return verdict
-            elif out_of_time:
-                return replace(verdict, state=CiState.TIMED_OUT)
+            ended = next((limit for limit in self._ends if limit.passed()), None)
+            verdict = self._look(expectation, glance=before is None and ended is None)
+            self._say(describe(verdict))
+            if verdict.state is CiState.PENDING:
+                gone = self._superseded(verdict)
+                if gone:
+                    return replace(verdict, state=CiState.SUPERSEDED, explanation=gone)
+                if ended is not None:
+                    return replace(verdict, state=CiState.TIMED_OUT, explanation=_timed_out(ended))
+                before = None
+                self._sleep(pause)
+            elif verdict.state not in (CiState.GREEN, CiState.INFRASTRUCTURE) or verdict == before:
+                return self._explained(verdict, expectation)
             else:
-                ends = [limit.left() for limit in (start, *limits) if not limit.passed()]
-                self._clock.sleep(min([pause, *(left * self._clock.scale for left in ends)]))
-            before = verdict
+                before = verdict
+                self._clock.sleep(_settle(verdict))
         raise AssertionError("the pauses never end")
+
+    def _look(self, expectation: Expectation, *, glance: bool) -> CiVerdict:
+        whole = not glance or self._now() - self._whole_at >= WHOLE_LOOK
+        seen = self._source.observe(self._pushed.head, glance=not whole).running_again(self._known)
+        if whole or not seen.running:
+            self._whole_at = self._now()
+        verdict = judge(seen, expectation, start_over=self._start.passed())
+        if verdict.state in (CiState.RED, CiState.INFRASTRUCTURE):
+            told = self._source.told(verdict.checks)
+            verdict = judge(seen.told(told), expectation, start_over=self._start.passed())
+        return verdict
+
+    def _superseded(self, verdict: CiVerdict) -> str:
+        """What the pull request says, once it has said it twice: right after a push it may not know better yet."""
+        since = self._now() - self._began
+        if since < self._pull_at:
+            return ""
+        running = any(check.state is CheckState.RUNNING for check in verdict.checks)
+        gone = self._source.superseded(self._pushed)
+        self._pull_at = since + (WHOLE_LOOK if running and not gone else PULL_LOOK)
+        certain = gone if gone == self._doubt else ""
+        self._doubt = gone
+        return certain
+
+    def _explained(self, verdict: CiVerdict, expectation: Expectation) -> CiVerdict:
+        if verdict.state is not CiState.NEVER_STARTED:
+            return verdict
+        why = self._source.explain(self._pushed, expectation)
+        parts = [part for part in (why, verdict.explanation) if part]
+        return replace(verdict, explanation="; ".join(parts))
+
+    def _sleep(self, pause: float) -> None:
+        spent = self._source.counted - self._counted
+        if spent > BUDGET + BUDGET_A_MINUTE * (self._now() - self._began) / 60:
+            pause = DEAR_PAUSE
+        left = [limit.left() * self._clock.scale for limit in (self._start, *self._ends) if not limit.passed()]
+        self._clock.sleep(min([pause * random.uniform(0.8, 1.2), *left]))
+
+    def _say(self, line: str) -> None:
+        if line != self._said:
+            self._progress(line)
+            self._said = line
+
+    def _now(self) -> float:
+        """Planned seconds on a clock of its own."""
+        return self._clock.now() * self._clock.scale
 
 
 def _pauses() -> Iterator[float]:
     pause = FIRST_PAUSE
     while True:
-        yield pause * random.uniform(0.8, 1.2)
+        yield pause
         pause = min(pause * GROWTH, LONGEST_PAUSE)
+
+
+def _settle(verdict: CiVerdict) -> float:
+    """Planned seconds until this verdict is looked at once more."""
+    return SETTLE if all(check.app == ACTIONS for check in verdict.checks) else LONG_SETTLE
+
+
+def _timed_out(limit: Deadline) -> str:
+    return "" if limit.name == "ci-timeout-minutes" else f"the Run's own time (`{limit.name}`) is nearly used up"
+
+
+def _unreadable(head: str, refused: Refused) -> CiVerdict:
+    """The verdict where GitHub does not let the token read CI. Raises `refused` when it is anything else."""
+    if refused.answer.status not in _UNREADABLE or refused.answer.limited:
+        raise refused
+    needed = next((permission for part, permission in _PERMISSIONS.items() if part in refused.request), "")
+    remedy = f"; the token needs `{needed}`" if needed else ""
+    return CiVerdict(head, CiState.UNREADABLE, (), f"{refused.reason}{remedy}")
 
 
 def describe(verdict: CiVerdict) -> str:
