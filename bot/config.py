@@ -89,6 +89,7 @@ class Config:
     sign_off: bool
     merge: str
     reviewers: tuple[str, ...]
+    ci_dispatch: tuple[str, ...]
     command: str
     job_status: str
 

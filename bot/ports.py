@@ -112,8 +112,8 @@ class CiWatch(Protocol):
     """Waits for CI on one commit."""
 
     def wait(self, pushed: Pushed, *, known: Collection[int] = ()) -> CiVerdict:
-        """The verdict on `pushed.head`; returns as soon as it is final or a limit has passed. `known`: jobs whose result was
-        judged already and that are being run again: until their new attempt shows, they count as running.
+        """The verdict on `pushed.head`; returns as soon as it is final or a limit has passed. `known`: jobs whose
+        result was judged already and that are being run again: until their new attempt shows, they count as running.
         """
 
     def look(self, commit: str) -> CiVerdict:

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from bot.cancel import Cancel, Cancelled
 from bot.config import Config
 from bot.ending import EndingPorts, Labels, end
-from bot.expectation import expects_ci
 from bot.failures import RunFailed
 from bot.ports import CiWatch, Delivered, FileChange, GitHub, Journal, Reporter, Sessions, Workspace
 from bot.record import CheckState, CiState, Evidence, FailureEntry, Outcome, Record, RepairEntry, SessionEntry
@@ -170,11 +169,17 @@ class Run:
 
     def _watch(self) -> None:
         """What CI says of the very commit that was pushed; the newest Repair's comment says it too."""
-        expected = expects_ci(self._ports.workspace.workflow_files())
-        ci = self._ports.ci.wait(self.record.pushed, expects_ci=expected, known=self.record.rerun_jobs)
+        pull_request = self.record.pull_request
+        number = pull_request.number if pull_request is not None else 0
+        pushed = replace(self._ports.workspace.pushed(), pull_request=number)
+        ci = self._ports.ci.wait(pushed, known=self.record.rerun_jobs)
         self._still_ours()  # a verdict on a commit that is no longer the newest decides nothing
         if ci.state is CiState.SUPERSEDED:
-            self._another_round()
+            if not self._another_round():
+                raise RunFailed("base_moving", f"there is nothing left to wait for: {ci.explanation}")
+            return
+        if ci.state in (CiState.GREEN, CiState.NONE_EXPECTED) and ci.explanation:
+            self._note(f"CI: {ci.explanation}.")
         if ci.state is CiState.RED:
             ci = inherit(ci, self._ports.ci.look(self.record.round_base or self.record.base_commit))
         self._keep(ci=ci, rerun_jobs=())

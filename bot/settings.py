@@ -246,6 +246,13 @@ _SETTINGS = (
         "labeller",
         "Who is asked for a review of a green pull request.",
     ),
+    # CI
+    Setting(
+        "ci-dispatch",
+        Names("names of workflow files such as ci.yml", r"[\w.-]+\.ya?ml"),
+        "none",
+        "Workflows that are started by `workflow_dispatch` after each push, for a token whose pushes start none.",
+    ),
     # Else
     Setting(
         "command",

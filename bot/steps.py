@@ -117,15 +117,17 @@ def _no_verdict(ci: CiVerdict) -> FailureEntry | None:
     )
     why = f": {ci.explanation}" if ci.explanation else ""
     return {
-        CiState.NEVER_STARTED: FailureEntry("ci_never_started", f"no check appeared for {commit}{why}"),
+        CiState.NEVER_STARTED: FailureEntry(
+            "ci_never_started", f"{'not every' if ci.checks else 'no'} check appeared for {commit}{why}"
+        ),
         CiState.NEEDS_APPROVAL: FailureEntry(
             "ci_needs_approval", f"CI for {commit} waits for a person's approval{why}"
         ),
         CiState.INFRASTRUCTURE: FailureEntry(
-            "ci_infrastructure", f"CI on {commit} broke twice for no fault of the code{why}"
+            "ci_infrastructure", f"CI on {commit} broke for no fault of the code{why}"
         ),
         CiState.UNREADABLE: FailureEntry("ci_unreadable", f"what CI says of {commit} cannot be read{why}"),
-        CiState.TIMED_OUT: FailureEntry("ci_timeout", f"CI gave no verdict on {commit} in time: {unfinished}"),
+        CiState.TIMED_OUT: FailureEntry("ci_timeout", f"CI gave no verdict on {commit} in time: {unfinished}{why}"),
         CiState.PENDING: FailureEntry("ci_timeout", f"CI gave no verdict on {commit}: {unfinished}"),
     }.get(ci.state)
 

@@ -12,7 +12,7 @@ from bot.claude.host import ClaudeSessions, Folders
 from bot.clock import Clock
 from bot.config import Config
 from bot.git import Git, Remote
-from bot.github.checks import Checks
+from bot.github.ci_source import GitHubCi
 from bot.github.client import Client
 from bot.github.repository import GitHubRepository
 from bot.github.watch import Limits as CiLimits
@@ -93,7 +93,7 @@ class Wiring:
         return Ports(
             github=self.github,
             ci=Watch(
-                Checks(self._client, own_run=self._job.run_id).observe,
+                GitHubCi(self._client, self._job.run_id, config.ci_dispatch),
                 self._clock,
                 CiLimits(config.ci_start_minutes, config.ci_timeout_minutes, deadline),
                 progress,

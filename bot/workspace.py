@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot.ci.expectation import Pushed
 from bot.failures import RunFailed
 from bot.git import Done, Git, evidence, last_line, unreachable
 from bot.patch import read_patch
@@ -41,6 +42,7 @@ class GitWorkspace:
         self._base = ""
         self._branch = ""
         self._base_commit = ""
+        self._pushed_over = ""
 
     # ── the Workspace port ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -144,6 +146,7 @@ class GitWorkspace:
         """Push the Issue branch, fast-forward only; its commit id as read back from the remote. Raises `RunFailed`."""
         head = self._git.commit(f"refs/heads/{self._branch}")
         ref = f"refs/heads/{self._branch}"
+        self._pushed_over = self.remote_head() or self._base_commit
         done = self._git.network("push", "--quiet", "--porcelain", self._git.remote.url, f"{ref}:{ref}")
         found = self.remote_head() if done.code == 0 else ""
         if done.code == 0 and found == head:
@@ -172,11 +175,26 @@ class GitWorkspace:
         span = f"{self._base_commit}..refs/heads/{self._branch}"
         return tuple(self._git.local("log", "--reverse", "--no-merges", "--format=%s", span).out.splitlines())
 
-    def workflow_files(self) -> Mapping[str, str]:
-        """The workflow files in the head: path → text."""
+    def pushed(self) -> Pushed:
+        """The head as CI meets it. What the last push changed is known after a push by this process only."""
         head = f"refs/heads/{self._branch}"
+        return Pushed(
+            head=self._git.commit(head),
+            branch=self._branch,
+            base=self._base,
+            files=self._workflow_files(head),
+            paths=self._changed_paths(f"{self._base_commit}...{head}"),
+            pushed_paths=self._changed_paths(f"{self._pushed_over}..{head}") if self._pushed_over else None,
+            message=self._git.local("log", "-1", "--format=%B", head).out,
+        )
+
+    def _changed_paths(self, span: str) -> tuple[str, ...]:
+        out = self._git.local("diff", "--name-only", "-z", "--no-renames", span).out
+        return tuple(path for path in out.split("\0") if path)
+
+    def _workflow_files(self, head: str) -> Mapping[str, str]:
         out = self._git.local("ls-tree", "-r", "-z", "--name-only", head, ".github/workflows/").out
-        paths = [path for path in out.split("\0") if path.endswith((".yml", ".yaml"))]
+        paths = [path for path in out.split("\0") if path.endswith((".yml", ".yaml")) and path.count("/") == 2]
         return {path: self._git.local("cat-file", "blob", f"{head}:{path}").out for path in paths}
 
     def keep_patch(self) -> str:

@@ -113,7 +113,7 @@ def test_goes_on(record: Record) -> None:
             "in time: `test` (still running)",
         ),
         (ci(CiState.UNREADABLE, explanation="the answer was torn"), "ci_unreadable", ": the answer was torn"),
-        (replace(ci(CiState.INFRASTRUCTURE, FAILED), reruns=(B,)), "ci_infrastructure", "broke twice"),
+        (replace(ci(CiState.INFRASTRUCTURE, FAILED), reruns=(B,)), "ci_infrastructure", "broke for no fault"),
         (
             replace(SYNCED, conflicts=("a.txt", "b.txt"), max_repairs=0),
             "conflict_unresolved",

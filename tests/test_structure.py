@@ -15,7 +15,7 @@ BOT = ROOT / "bot"
 
 # Room → the rooms it may import; what is not here may not be imported. A room is a module or a folder of `bot/`.
 # Data flows one way: event → trigger → run → report; policy is pure, and what touches the world stands behind `ports`.
-POLICY = "cancel config ending expectation failures ports record repetition steps suspicion"
+POLICY = "cancel ci config ending failures ports record repetition steps suspicion"
 TABLE = {
     # facts and pure rules
     "cancel": "",
@@ -26,12 +26,11 @@ TABLE = {
     "settings": "kinds",
     "settings_file": "kinds",
     "config": "kinds settings settings_file",
-    "ports": "record",
+    "ci": "record",
+    "ports": "ci record",
     "steps": "record",
-    "expectation": "",
     "repetition": "record",
     "suspicion": "ports",
-    "ci": "record",
     "patch": "ports",
     "trigger": "record",
     "guard": "",
@@ -40,11 +39,11 @@ TABLE = {
     "ending": "failures ports record",
     # the edges
     "git": "clock failures",
-    "workspace": "clock failures git patch ports",
+    "workspace": "ci clock failures git patch ports",
     "journal": "failures git record steps",
     "handover": "ports",
     "claude": "cancel clock config failures guard handover kinds ports record",
-    "github": "clock failures guard ports record",
+    "github": "ci clock failures guard ports record",
     "report": "failures guard ports record",
     # putting it together
     "wiring": "claude clock config failures git github guard journal record report run trigger workspace",
@@ -59,7 +58,7 @@ TABLE = {
 }
 
 # Pure rooms: what they may take from the standard library and beyond it. Anything that does I/O is missing.
-PURE = {"record", "failures", "ports", "steps", "trigger", "expectation", "repetition", "suspicion", "patch", "run"}
+PURE = {"record", "failures", "ports", "steps", "trigger", "ci", "repetition", "suspicion", "patch", "run"}
 QUIET_MODULES = {
     *("__future__", "bot", "collections", "dataclasses", "enum", "functools", "hashlib", "re", "types", "typing"),
     *("datetime", "fnmatch", "traceback", "textwrap", "unicodedata", "json", "yaml", "cattrs", "pathlib"),

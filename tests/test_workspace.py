@@ -189,11 +189,23 @@ def test_changed_files(bench: Bench) -> None:
     assert next(change.added for change in changes if change.path == "a.txt") == ("x",)
 
 
-def test_workflow_files(bench: Bench) -> None:
-    """The workflow files of the head, by path."""
-    bench.session("echo 'on: pull_request' > .github/workflows/more.yaml; echo no > .github/workflows/README")
+def test_what_ci_meets(bench: Bench) -> None:
+    """The head's workflow files, its message, and what pull request and push change: the second push less."""
+    write = "mkdir .github/workflows/old; echo 'on: push' > .github/workflows/old/ci.yml; echo no > .github/workflows/R"
+    bench.session(f"echo 'on: pull_request' > .github/workflows/more.yaml; {write}; git add -A; git commit -qm 'More'")
     bench.workspace.collect("Left")
-    assert bench.workspace.workflow_files() == {
+    bench.workspace.push()
+    first = bench.workspace.pushed()
+    bench.session("echo x >> a.txt; git commit -qam 'Change a'")
+    bench.workspace.collect("Left")
+    bench.workspace.push()
+    second = bench.workspace.pushed()
+    assert first.paths == first.pushed_paths
+    assert second.pushed_paths == ("a.txt",)
+    assert second.paths is not None
+    assert set(second.paths) == {*(first.paths or ()), "a.txt"}
+    assert (second.message.strip(), second.base) == ("Change a", "main")
+    assert second.files == {
         ".github/workflows/ci.yml": "on: push\n",
         ".github/workflows/more.yaml": "on: pull_request\n",
     }

@@ -50,8 +50,9 @@ class CiFacts:
         Protection itself needs `administration`; the branch, readable with `contents`, tells its checks too.
         """
         name = quote(branch, safe="")
-        by_rules = self._known(f"/rules/branches/{name}?per_page={PAGE}", _of_rules, ())
-        by_protection = self._known(f"/branches/{name}", _of_branch, ())
+        nothing: tuple[str, ...] = ()
+        by_rules = self._known(f"/rules/branches/{name}?per_page={PAGE}", _of_rules, nothing)
+        by_protection = self._known(f"/branches/{name}", _of_branch, nothing)
         return tuple(sorted({*by_rules, *by_protection}))
 
     def disabled(self) -> tuple[str, ...]:

@@ -1,5 +1,5 @@
-"""Reads that cost nothing while nothing has changed: a GET is repeated with the ETag of its last answer, and GitHub does
-not count a 304.
+"""Reads that cost nothing while nothing has changed: a GET is repeated with the ETag of its last answer, and GitHub
+does not count a 304.
 """
 
 from __future__ import annotations

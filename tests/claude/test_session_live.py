@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot.cancel import on_signals
-from bot.claude.descendants import descendants, marked
+from bot.claude.descendants import marked, send
 from bot.claude.verdict import Decision
 from bot.clock import Clock
 from bot.sandbox.cli import bundled_claude
@@ -140,10 +140,11 @@ def test_a_cli_that_is_killed_while_holding_is_resumed(desk: Desk, claude: Path)
     """Death by a signal that was not ours costs the one Resume, and leaves nothing running."""
 
     def kill(line: str) -> None:
-        if line.startswith("the turn is over") and len(desk.entries) == 0:
-            cli = [p for p in marked(f"NIGHTJAR_TEST={desk.folder.name}") if _is_claude(p)]
-            os.kill(cli[0], signal.SIGKILL)
+        # Not at the end of the turn: 2.1.211 writes the conversation down lazily, and nothing else can be resumed.
+        if line.startswith("asking the session to settle") and not desk.entries:
+            send(signal.SIGKILL, filter(_is_claude, marked(f"NIGHTJAR_TEST={desk.folder.name}")))
 
+    desk.limits = replace(desk.limits, nudge=1)
     desk.on_progress = kill
     with model(Reply("", (background("the tests", 60),)), Reply("I wait."), Reply("Done.", times=3)) as server:
         played = desk.hold(claude, server.url)
@@ -214,6 +215,6 @@ def test_nothing_survives_our_own_sigkill(tmp_path: Path) -> None:
 
 def _is_claude(process: int) -> bool:
     try:
-        return "_bundled/claude" in str(Path(f"/proc/{process}/exe").readlink()) and bool(descendants(process))
+        return "_bundled/claude" in str(Path(f"/proc/{process}/exe").readlink())
     except FileNotFoundError:  # it has ended since it was found
         return False

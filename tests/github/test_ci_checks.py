@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from bot.ci.expectation import Expectation
+from bot.ci.verdict import judge
 from bot.clock import Clock
 from bot.failures import RunFailed
-from bot.github.checks import Checks, judge
+from bot.github.checks import Checks
 from bot.github.client import Client
+from bot.github.conditional import Reader
 from bot.record import CheckState, CiState, CiVerdict
 from bot.sandbox.github import EmbeddedGitHub, SandboxRepository
 from tests.github.conftest import NAME
@@ -21,7 +24,8 @@ def head(widget: SandboxRepository) -> str:
 
 def look(client: Client, head: str, own_run: str = "") -> CiVerdict:
     """One look at CI, after the start window."""
-    return judge(Checks(client, own_run).observe(head), expects_ci=True, start_over=True)
+    expectation = Expectation(expected=(".github/workflows/ci.yml",))
+    return judge(Checks(Reader(client), own_run).observe(head), expectation, start_over=True)
 
 
 def test_nothing(client: Client, head: str) -> None:
@@ -99,7 +103,7 @@ def test_own_run_is_no_ci(client: Client, widget: SandboxRepository, head: str) 
     """The workflow run that this process works in never ends while it waits: it is left out."""
     widget.set_check_run(head, "nightjar", None, "nightjar.yml")
     widget.set_check_run(head, "build", "success", "ci.yml")
-    runs = Checks(client).observe(head).runs
+    runs = Checks(Reader(client)).observe(head).runs
     own = next(str(run.id) for run in runs if run.path.endswith("nightjar.yml"))
     assert look(client, head).state is CiState.PENDING
     verdict = look(client, head, own)

@@ -9,6 +9,7 @@ import pytest
 from bot.failures import RunFailed
 from bot.github.checks import Checks
 from bot.github.client import Client
+from bot.github.conditional import Reader
 from bot.github.logs import EXCERPT_LIMIT
 from bot.github.repository import GitHubRepository
 from bot.record import Check, CheckState
@@ -41,7 +42,7 @@ def head(widget: SandboxRepository) -> str:
 def failed(client: Client, widget: SandboxRepository, head: str, log: str) -> Check:
     """A failed job with that log, as the watch found it."""
     widget.set_check_run(head, "test", "failure", "ci.yml", log=log)
-    (check,) = [row.check for row in Checks(client).observe(head).rows]
+    (check,) = [row.check for row in Checks(Reader(client)).observe(head).rows]
     return check
 
 
