@@ -7,9 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from bot.config import Config
 from bot.failures import RunFailed
 from bot.ports import GitHub, Journal, Reporter, Workspace
 from bot.record import Outcome, Record
+from bot.suspicion import protected
 
 _NOT_PUSHED = frozenset(
     {"handed_over", "push_rejected", "push_workflow_forbidden", "token_expired", "github_unavailable", "protected_path"}
@@ -54,17 +56,16 @@ class Labels:
         return self.ready, self.failed
 
 
-def end(record: Record, draft: str, labels: Labels, ports: EndingPorts) -> Record:
-    """End the Run that `record` tells of; the Record with its outcome. `draft` is the setting. Raises nothing of
-    GitHub's or git's.
-    """
+def end(record: Record, config: Config, ports: EndingPorts) -> Record:
+    """End the Run that `record` tells of; the Record with its outcome. Raises nothing of GitHub's or git's."""
+    labels = Labels(config.label)
     if record.outcome is None:
         record = replace(record, outcome=Outcome.FAILED)
     record = ports.journal.save(record)
     good = record.outcome in (Outcome.READY, Outcome.MERGED)
     if not good:
-        record = _kept(record, ports)
-        record = _back_to_draft(record, draft, ports)
+        record = _kept(record, config, ports)
+        record = _back_to_draft(record, config.draft, ports)
     if record.claimed:
         record = _trying(record, "The label could not be changed", lambda known: _labelled(known, good, labels, ports))
     record = _trying(record, "The Record could not be pushed", ports.journal.publish)
@@ -79,7 +80,7 @@ def _labelled(record: Record, good: bool, labels: Labels, ports: EndingPorts) ->
     return record
 
 
-def _kept(record: Record, ports: EndingPorts) -> Record:
+def _kept(record: Record, config: Config, ports: EndingPorts) -> Record:
     """What a Session wrote is on the Issue branch on the remote before the Run ends."""
     if not record.head:
         return record
@@ -91,6 +92,9 @@ def _kept(record: Record, ports: EndingPorts) -> Record:
     def push(record: Record) -> Record:
         if record.head == record.pushed or not ports.workspace.ahead():
             return record
+        changes = ports.workspace.changed(record.pushed or record.base_commit, record.head)
+        if config.protected_paths_action == "refuse" and protected(changes, config.protected_paths):
+            return record.noted("The unfinished work touches protected files and was not pushed.")
         return replace(record, pushed=ports.workspace.push())
 
     def keep(record: Record) -> Record:

@@ -13,7 +13,7 @@ from pathlib import Path
 from bot.cancel import on_signals
 from bot.clock import BadTimeScale, Clock
 from bot.config import SETTINGS_FILE, Config, ConfigInvalid, read_config
-from bot.ending import EndingPorts, Labels, end
+from bot.ending import EndingPorts, end
 from bot.failures import RunFailed
 from bot.ports import IssueComment
 from bot.record import FailureEntry, Outcome, Record, UnreadableRecord, from_json
@@ -66,7 +66,7 @@ def _finish(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
             base=record.base, branch=record.branch, base_commit=record.round_base or record.base_commit
         )
         record = _as_it_was(record, config, wiring.github.comments(record.trigger.issue))
-        end(record if there else replace(record, head=""), config.draft, Labels(config.label), ports)
+        end(record if there else replace(record, head=""), config, ports)
     return 0
 
 

@@ -72,7 +72,7 @@ class Run:
         self._ports.cancel.acknowledge()
         ports = self._ports
         ending = EndingPorts(ports.github, ports.workspace, ports.report, ports.journal)
-        self.record = end(self.record, self._config.draft, self._labels, ending)
+        self.record = end(self.record, self._config, ending)
         return self.record
 
     def _take(self, step: Step) -> None:
@@ -292,7 +292,7 @@ class Run:
         end.
         """
         if self.record.base_moves >= MAX_BASE_MOVES:
-            self._note(f"`{self.record.base}` kept moving: CI passed on its commit {self.record.round_base[:10]}.")
+            self._note(f"`{self.record.base}` kept moving; its commit {self.record.round_base[:10]} is merged.")
             return False
         self._keep(base_moves=self.record.base_moves + 1, round_base="")
         return True

@@ -36,7 +36,7 @@ TABLE = {
     "guard": "",
     # the Run
     "run": POLICY,
-    "ending": "failures ports record",
+    "ending": "config failures ports record suspicion",
     # the edges
     "git": "clock failures",
     "workspace": "ci clock failures git patch ports",

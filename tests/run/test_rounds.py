@@ -197,3 +197,17 @@ def test_a_rerun_of_the_workflow_run_refills_nothing(stage: Stage) -> None:
     assert not [request for request in again.model.requests if request.conversation == "none"]
     fresh = stage.run(session("continue", says()), session("repair-1", tries[2], says()), settings=settings)
     assert [request.conversation for request in fresh.model.requests].count("repair-1") > 0
+
+
+def test_unfinished_work_on_a_protected_file_is_not_pushed_either(stage: Stage) -> None:
+    """A Run that ends badly keeps its work on the branch, but a changed workflow only as a patch."""
+    fifo = stage.fifo("started")
+    touch = f"{ADD_RIGHT}; echo '# hm' >> .github/workflows/ci.yml; git commit -qam 'CI'"
+    playing = stage.start(session("implement", does(f"{touch}; echo started > {fifo}; exec sleep 300"), says()))
+    fifo.read_text(encoding="utf-8")
+    playing.process.terminate()
+    played = playing.finish()
+    assert played.exit_code == 130
+    assert "touches protected files and was not pushed" in played.ending
+    assert "refs/heads/nightjar/issue-1" not in stage.repository.refs()
+    assert "nightjar-issue-1.patch" in played.transcripts
