@@ -225,6 +225,9 @@ class Reporter(Protocol):
     def progress(self, record: Record, doing: str) -> None:
         """The Tracking comment and the job log say what happens now. Never fails a Run."""
 
+    def mention(self, doing: str) -> None:
+        """The job log alone says what happens now: it is over in a moment."""
+
     def pull_request_text(self, record: Record) -> PullRequestText:
         """Title and body as they are to stand on GitHub."""
 

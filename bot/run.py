@@ -25,6 +25,8 @@ from bot.steps import MAX_BASE_MOVES, Step, dead_end, next_step
 from bot.suspicion import protected, suspicions
 
 _TRACEBACK = 4000
+_BRIEF = frozenset({Step.CLAIM, Step.SYNC, Step.PUSH, Step.OPEN, Step.FINISH})
+"""Steps of a few seconds: not worth an edit of the Tracking comment, which counts against the token's limit."""
 _WHERE_PEOPLE_ARE_ASKED = frozenset({Step.IMPLEMENT, Step.PUSH, Step.REPAIR, Step.FINISH})
 """Before each Session and each push a person may have decided otherwise."""
 
@@ -56,7 +58,7 @@ class Run:
         """Take the Run to its end. Raises nothing that is the Run's own doing."""
         try:
             while (step := next_step(self.record)) is not Step.END:
-                self._ports.report.progress(self.record, step)
+                self._say(step)
                 if step in _WHERE_PEOPLE_ARE_ASKED and self._finished_by_a_person():
                     continue
                 self._take(step)
@@ -99,6 +101,12 @@ class Run:
                 self._finish()
             case Step.END:
                 raise AssertionError("the end is no step")
+
+    def _say(self, step: Step) -> None:
+        if step in _BRIEF:
+            self._ports.report.mention(step)
+        else:
+            self._ports.report.progress(self.record, step)
 
     def _keep(self, **known: object) -> None:
         self.record = self._ports.journal.save(replace(self.record, **known))  # type: ignore[arg-type]

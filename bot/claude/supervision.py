@@ -12,7 +12,7 @@ from bot.claude.facts import Event, Facts, PromptSent, StopAsked, fold
 from bot.claude.frames import Assistant, Ignored, parse
 from bot.claude.process import CALM, FIRM, HASTY, ClaudeProcess
 from bot.claude.verdict import RUNAWAY_WAKE_TURNS, Ended, Stop
-from bot.claude.waits import PLANNED, Limits, Wait, limit_of, mark, waiting_for
+from bot.claude.waits import KEPT, PLANNED, Limits, Wait, limit_of, mark, waiting_for
 from bot.clock import Clock, Deadline
 
 REST_OF_A_LINE_SECONDS = 2.0
@@ -46,6 +46,7 @@ class Supervision:
         self._stopped = False
         self._nudged = False
         self._present: tuple[object, Deadline] | None = None
+        self._kept: dict[Wait, tuple[object, Deadline]] = {}
         self._nudge: Deadline | None = None
         self._quiet_since = clock.now()
         self._quiet = clock.deadline("quiet", QUIET_SECONDS)
@@ -70,9 +71,14 @@ class Supervision:
 
     def _limit(self, wait: Wait) -> Deadline:
         marked = mark(wait, self.facts, self._lines)
-        if self._present is None or self._present[0] != marked:
-            self._present = marked, self._begun(wait)
-        return self._present[1]
+        # A Turn that a Monitor's line opened comes between, and the wait goes on where it was.
+        present = self._kept.get(wait) if wait in KEPT else self._present
+        if present is None or present[0] != marked:
+            present = marked, self._begun(wait)
+        if wait in KEPT:
+            self._kept[wait] = present
+        self._present = present
+        return present[1]
 
     def _begun(self, wait: Wait) -> Deadline:
         if wait is not Wait.HOLD:

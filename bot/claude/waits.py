@@ -70,6 +70,9 @@ class Limits:
 PLANNED = frozenset({Wait.TURN, Wait.TOOL, Wait.HOLD})
 """Waits whose limit is Nightjar's own plan; the others are the CLI's time to react, which no time scale touches."""
 
+KEPT = frozenset({Wait.HOLD, Wait.STOPPING})
+"""Waits that a Turn in between does not begin anew: a Monitor opens one for each line that it prints."""
+
 
 def waiting_for(facts: Facts, *, closed: bool, stopped: bool) -> Wait:
     """The present wait. `closed`: our stdin is closed; `stopped`: we asked for the background tasks to be stopped."""
@@ -109,8 +112,8 @@ def limit_of(wait: Wait, limits: Limits) -> float:
 
 
 def mark(wait: Wait, facts: Facts, lines: int) -> object:
-    """What must change for the wait to begin anew: any line within a Turn; a newly owed Wake turn; for a Hold only the
-    end of a Turn that was more than the answer to a line of output (a Monitor opens one for each).
+    """What must change for the wait to begin anew: any line within a Turn; a newly owed Wake turn; other
+    tasks that are being stopped; for a Hold only the end of a Turn that was more than the answer to a line of output.
     """
     match wait:
         case Wait.TURN | Wait.TOOL | Wait.SETTLE:
@@ -119,5 +122,7 @@ def mark(wait: Wait, facts: Facts, lines: int) -> object:
             return wait, facts.work_turns
         case Wait.WAKE:
             return wait, frozenset(facts.owed)
+        case Wait.STOPPING:
+            return wait, frozenset(task.id for task in facts.roster)
         case _:
             return wait

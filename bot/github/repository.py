@@ -118,11 +118,17 @@ class GitHubRepository:
     def swap_labels(self, number: int, *, add: str, remove: Sequence[str]) -> None:
         """Put `add` on the issue, then take `remove` off, one by one: others are kept and no moment shows none."""
         self._ensure_label(add)
-        issue = self._repository.get_issue(number)
-        request = f"POST {self._path(f'/issues/{number}/labels')}"
-        self._client.ask(request, lambda: issue.add_to_labels(add), repeatable=True)
+        path = f"/issues/{number}/labels"
+        requester, url = self._repository.requester, self._repository.url + path
+
+        def post() -> frozenset[str]:
+            _, labels = requester.requestJsonAndCheck("POST", url, input={"labels": [add]})
+            return frozenset(label["name"] for label in labels)
+
+        # The answer lists all labels there are: what is not among them need not be taken off.
+        there = self._client.ask(f"POST {self._path(path)}", post, repeatable=True)
         for label in remove:
-            if label != add:
+            if label != add and label in there:
                 self.remove_label(number, label)
 
     def remove_label(self, number: int, label: str) -> None:

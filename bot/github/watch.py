@@ -27,7 +27,7 @@ LONGEST_PAUSE = 5.0
 """Planned seconds between looks at most, while they cost little."""
 GROWTH = 1.3
 DEAR_PAUSE = 30.0
-"""Planned seconds between looks that have cost more than the budget allows."""
+"""Planned seconds between looks at most, when they have cost more than the budget allows."""
 BUDGET, BUDGET_A_MINUTE = 15, 4
 """Counted requests at once, and in each planned minute after that: 135 in half an hour of GitHub's 1 000 an hour."""
 WHOLE_LOOK = 60.0
@@ -200,8 +200,8 @@ class _Waiting:
 
     def _sleep(self, pause: float) -> None:
         spent = self._source.counted - self._counted
-        if spent > BUDGET + BUDGET_A_MINUTE * (self._now() - self._began) / 60:
-            pause = DEAR_PAUSE
+        affordable = (spent - BUDGET) / BUDGET_A_MINUTE * 60 - (self._now() - self._began)
+        pause = max(pause, min(affordable, DEAR_PAUSE))
         left = [limit.left() * self._clock.scale for limit in (self._start, *self._ends) if not limit.passed()]
         self._clock.sleep(min([pause * random.uniform(0.8, 1.2), *left]))
 

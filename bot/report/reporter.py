@@ -66,6 +66,10 @@ class GitHubReporter:
         self._say(doing)
         self._track(record, doing)
 
+    def mention(self, doing: str) -> None:
+        """The job log says what happens now."""
+        self._say(doing)
+
     def pull_request_text(self, record: Record) -> PullRequestText:
         """Title and body as they are to stand on GitHub."""
         return PullRequestText(

@@ -122,7 +122,7 @@ def test_nothing_is_unknown_until_something_starts(scene: Scene) -> None:
         scene.widget.set_check(known[1], "failure", log="no\n")
         scene.widget.set_run(known[0], "failure")
 
-    verdict = scene.wait(acts={4: begin, 8: fail}, start=10)
+    verdict = scene.wait(acts={4: begin, 8: fail}, start=100)
     assert verdict.state is CiState.RED
     assert [check.name for check in verdict.failed] == ["test"]
     assert scene.lines[0].endswith("nothing has started yet")
@@ -245,7 +245,7 @@ def test_head_that_moved_is_not_waited_for(scene: Scene) -> None:
 def test_workflow_is_dispatched_and_watched(scene: Scene) -> None:
     """With `ci-dispatch` the workflow is started on the branch, once for each commit, and its run is waited for."""
     scene.files = {PATH: "on: workflow_dispatch\n"}
-    verdict = scene.wait(acts={6: scene.green}, start=10, dispatch=["ci.yml"])
+    verdict = scene.wait(acts={6: scene.green}, start=100, dispatch=["ci.yml"])
     assert verdict.state is CiState.GREEN
     asked = [request for request in scene.hub.requests if request.method == "POST"]
     assert [request.target.partition(NAME)[2] for request in asked] == ["/actions/workflows/ci.yml/dispatches"]
@@ -406,7 +406,7 @@ def test_workflow_that_starts_late(scene: Scene) -> None:
         scene.widget.add_job(scene.run("slow.yml", "failure"), "slow", "failure", log="no\n")
 
     scene.green()
-    assert scene.wait(acts={6: late}, start=10).state is CiState.RED
+    assert scene.wait(acts={6: late}, start=100).state is CiState.RED
 
 
 def test_row_that_is_stuck_after_its_run(scene: Scene) -> None:

@@ -123,7 +123,9 @@ class Theatre:
         self.jobs.append(Acted(number, home, job))
         return self.jobs[-1]
 
-    def begin(self, acted: Acted, command: str = "run", *, dies: tuple[str, int] | None = None) -> subprocess.Popen[str]:
+    def begin(
+        self, acted: Acted, command: str = "run", *, dies: tuple[str, int] | None = None
+    ) -> subprocess.Popen[str]:
         """Start a step of a job; `dies` names a point of `tests.matrix.dying`."""
         status = {"job-status": "failure"} if command == "finish" else {}
         environment = acted.job.environment("issues", self._payload, {**SETTINGS, **status})

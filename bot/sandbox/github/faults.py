@@ -67,13 +67,22 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
+class Act:
+    """Call `do` and close the connection: something happens while the client waits. `stored` does the request's work
+    first."""
+
+    do: Callable[[], object]
+    stored: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Fault:
     """`kind` happens to the `nth` request from now (and, in a row, `times` of them; 0: to all from then on) of this
     method ("": any) whose path and query `path` is found in (a regular expression)."""
 
     method: str
     path: str
-    kind: Answer | Drop | Wait
+    kind: Answer | Drop | Wait | Act
     nth: int = 1
     times: int = 1
 
@@ -124,14 +133,19 @@ class Faults:
                 if stored:
                     work()
                 return HANG_UP
+            case Act(do=do, stored=stored):
+                if stored:
+                    work()
+                do()
+                return HANG_UP
             case Wait(until=until):
                 until.wait()
                 if self._closed:
                     return HANG_UP
         return work()
 
-    def _due(self, request: Request) -> Answer | Drop | Wait | None:
-        found: Answer | Drop | Wait | None = None
+    def _due(self, request: Request) -> Answer | Drop | Wait | Act | None:
+        found: Answer | Drop | Wait | Act | None = None
         with self._lock:
             for index, fault in enumerate(self._faults):
                 if fault.names(request):
