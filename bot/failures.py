@@ -65,11 +65,16 @@ permissions:
 
 _OTHER_TOKEN = """\
 ```yaml
-with:
-  app-id: ${{ vars.NIGHTJAR_APP_ID }}
-  app-private-key: ${{ secrets.NIGHTJAR_APP_PRIVATE_KEY }}
-  # or a fine-grained personal access token:
-  github-token: ${{ secrets.NIGHTJAR_TOKEN }}
+steps:
+  - id: app
+    uses: actions/create-github-app-token@v2
+    with:
+      app-id: ${{ vars.NIGHTJAR_APP_ID }}
+      private-key: ${{ secrets.NIGHTJAR_APP_PRIVATE_KEY }}
+  - uses: acme/nightjar@v1
+    with:
+      github-token: ${{ steps.app.outputs.token }}
+      # or a fine-grained personal access token: ${{ secrets.NIGHTJAR_TOKEN }}
 ```"""
 
 
