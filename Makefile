@@ -10,7 +10,7 @@ COMPILE := uv pip compile --quiet --universal --generate-hashes --no-strip-extra
 WORKFLOWS := $(wildcard .github/workflows/*.yml)
 
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test lint format check lock clean
+.PHONY: help environment demo test lint format check matrix soak bench lock clean
 # The older generation of the CLI, which kills background work at the end of a turn: Sessions are tested on both.
 OLDER := $(VENV)/older/claude_agent_sdk
 
@@ -44,6 +44,18 @@ format: environment ## Put the code in the style that lint asks for
 	$(BIN)/ruff format .
 
 check: lint test ## lint, then test: what CI runs
+
+matrix: environment ## A Run killed at every save and request, and every request gone wrong in every way (half an hour)
+	$(PY) -m tests.matrix $(MATRIX)
+
+soak: environment $(OLDER) ## Thousands of Sessions with ends in awkward moments (`make soak SOAK="--player 200 --real 20"` for fewer)
+	$(PY) -m bench.soak $(SOAK)
+
+bench: environment ## What it costs: folding a stream, driving a Session, watching CI, reading a log
+	$(PY) -m bench.fold
+	$(PY) -m bench.session
+	$(PY) -m bench.ci_watch
+	$(PY) -m bench.excerpt
 
 lock: ## Renew the lock files (needs uv; `make lock UPGRADE=--upgrade` for newer versions)
 	$(COMPILE) $(UPGRADE) pyproject.toml -o requirements.lock

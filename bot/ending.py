@@ -13,9 +13,7 @@ from bot.ports import GitHub, Journal, Reporter, Workspace
 from bot.record import Outcome, Record
 from bot.suspicion import protected
 
-_NOT_PUSHED = frozenset(
-    {"handed_over", "push_rejected", "push_workflow_forbidden", "token_expired", "github_unavailable", "protected_path"}
-)
+_NOT_PUSHED = frozenset({"handed_over", "push_rejected", "push_workflow_forbidden", "token_expired", "protected_path"})
 """Failures after which a push would be refused again, or must not be made."""
 
 
@@ -66,11 +64,16 @@ def end(record: Record, config: Config, ports: EndingPorts) -> Record:
     if not good:
         record = _kept(record, config, ports)
         record = _back_to_draft(record, config.draft, ports)
-    if record.claimed:
+    if record.claimed or not _another_has_it(record):
         record = _trying(record, "The label could not be changed", lambda known: _labelled(known, good, labels, ports))
     record = _trying(record, "The Record could not be pushed", ports.journal.publish)
     record = ports.journal.save(ports.report.ended(record))
     return _trying(record, "The Record could not be pushed", ports.journal.publish)
+
+
+def _another_has_it(record: Record) -> bool:
+    """Whether the claim was refused because another Run works on the issue: its labels are that Run's."""
+    return record.failure is not None and record.failure.code == "handed_over"
 
 
 def _labelled(record: Record, good: bool, labels: Labels, ports: EndingPorts) -> Record:
@@ -112,7 +115,7 @@ def _kept(record: Record, config: Config, ports: EndingPorts) -> Record:
 
 def _back_to_draft(record: Record, draft: str, ports: EndingPorts) -> Record:
     pull_request = record.pull_request
-    if pull_request is None or pull_request.draft or draft == "never":
+    if pull_request is None or draft == "never":
         return record
 
     def mark(record: Record) -> Record:

@@ -447,12 +447,18 @@ _ROWS = (
         code="ci_never_started",
         title="CI did not start",
         why=(
-            "A push made with the job's own token starts no workflows, and so nothing has checked this commit. A "
-            "path filter, or a workflow that is switched off, has the same effect."
+            "A push made with the job's own token starts no workflows, and so nothing has checked this commit. So do "
+            "Actions being switched off, a skip marker such as `[skip ci]` in the commit's message, and a required "
+            "check whose workflow ignores the paths that were changed. The reason names what could be found out."
         ),
         remedy=(
-            "Start CI by pushing an empty commit to the branch, or by closing and reopening the pull request. To "
-            "have it start by itself, give Nightjar a token of its own:\n\n" + _OTHER_TOKEN
+            "Start CI by pushing an empty commit to the branch, or by closing and reopening the pull request. Actions "
+            "is switched on in Settings, Actions, General; a required check that this change can never meet is taken "
+            "off in the branch's rules, or its workflow is made to run for every path. To have CI start by itself, "
+            "give Nightjar a token of its own:\n\n"
+            + _OTHER_TOKEN
+            + "\n\nor let it start the workflow (which needs `on: workflow_dispatch` and `actions: write`):\n\n"
+            + _setting("ci-dispatch: ci.yml")
         ),
         retryable=False,
     ),

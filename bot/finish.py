@@ -60,12 +60,17 @@ def _finish(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
         file = wiring.github.read_file(SETTINGS_FILE, wiring.github.default_branch())
         config = read_config(environ, file)
         journal = wiring.journal(record.trigger.issue, config)
-        journal.last()
+        try:
+            journal.last()
+        except (RunFailed, UnreadableRecord) as problem:  # then the ending is told, but not kept on the ref
+            runner.log(f"The Record on GitHub could not be read: {problem}")
         ports = EndingPorts(wiring.github, wiring.workspace(config), wiring.report(config), journal)
         there = ports.workspace.reopen(
             base=record.base, branch=record.branch, base_commit=record.round_base or record.base_commit
         )
         record = _as_it_was(record, config, wiring.github.comments(record.trigger.issue))
+        if record.head:
+            record = replace(record, pull_request=wiring.github.find_pull_request(record.branch) or record.pull_request)
         end(record if there else replace(record, head=""), config, ports)
     return 0
 

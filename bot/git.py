@@ -10,16 +10,27 @@ from __future__ import annotations
 import base64
 import os
 import re
+import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from tenacity import RetryCallState, Retrying, retry_if_result, stop_after_attempt, wait_exponential, wait_random
 
 from bot.clock import Clock
 from bot.failures import RunFailed
 
 NETWORK_SECONDS = 15 * 60
+"""Planned seconds that one command over the network may take."""
 LOCAL_SECONDS = 5 * 60
+"""Real seconds that any other may take."""
+ATTEMPTS = 7
+"""Times that a command over the network is run at most; with the pauses between them that is two minutes of outage."""
+HANGS = 2
+"""How many of these may have been ended for not ending."""
+_HUNG = -1
+"""As an exit code: ended at its limit."""
 _KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "https_proxy", "http_proxy", "no_proxy")
 _EVIDENCE = 2000
 
@@ -86,7 +97,31 @@ class Git:
         return self._run(("-c", "core.fsmonitor=false", *words), self.checkout, {}, LOCAL_SECONDS, check=check)
 
     def network(self, *words: str) -> Done:
-        """Run in the program's repository with the credential for the remote's server."""
+        """Run in the program's repository with the credential for the remote's server. An outage is waited for: git's
+        fetches and fast-forward pushes come to the same when they are run again, whatever became of the first. Raises
+        `RunFailed` when none of several came to an end.
+        """
+        hung = 0
+
+        def passes(done: Done) -> bool:
+            nonlocal hung
+            hung += done.code == _HUNG
+            return hung < HANGS and _passing(done)
+
+        policy: Callable[..., Done] = Retrying(
+            sleep=self._clock.sleep,
+            stop=stop_after_attempt(ATTEMPTS),
+            wait=wait_exponential(multiplier=2, max=60) + wait_random(0, 1),
+            retry=retry_if_result(passes),
+            retry_error_callback=_last_result,
+        )
+        done = policy(self._once, *words)
+        if done.code == _HUNG:
+            limit = f"{NETWORK_SECONDS / 60:.0f} min"
+            raise RunFailed("github_unavailable", f"git {_verb(words)} did not end within {limit}")
+        return done
+
+    def _once(self, *words: str) -> Done:
         login = base64.b64encode(f"x-access-token:{self.remote.token}".encode()).decode()
         server = "/".join(self.remote.url.split("/")[:3])
         credential = {
@@ -94,7 +129,7 @@ class Git:
             "GIT_CONFIG_KEY_0": f"http.{server}/.extraheader",
             "GIT_CONFIG_VALUE_0": f"AUTHORIZATION: basic {login}",
         }
-        return self._run(words, self.bare, credential, NETWORK_SECONDS, check=False)
+        return self._run(words, self.bare, credential, NETWORK_SECONDS / self._clock.scale, check=False)
 
     def _run(
         self,
@@ -119,14 +154,23 @@ class Git:
             "GIT_LFS_SKIP_SMUDGE": "1",
             **extra,
         }
+        process = subprocess.Popen(
+            argv,
+            cwd=where,
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            process_group=0,  # git's helpers end with it
+        )
         try:
-            done = subprocess.run(
-                argv, cwd=where, env=env, input=given.encode(), capture_output=True, timeout=seconds, check=False
-            )
-        except subprocess.TimeoutExpired as error:
-            limit = f"{seconds / 60:.0f} min"
-            raise RunFailed("github_unavailable", f"git {_verb(words)} did not end within {limit}") from error
-        result = Done(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+            out, err = process.communicate(given.encode(), timeout=seconds)
+            code = process.returncode
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            code = _HUNG
+        result = Done(code, out.decode(errors="replace"), err.decode(errors="replace"))
         if check and result.code:
             raise RunFailed("internal", f"git {_verb(words)} failed: {last_line(result.err)}", evidence(result.err))
         return result
@@ -135,11 +179,31 @@ class Git:
 _HTTP_STATUS = re.compile(r"returned error: (\d{3})")
 
 
-def unreachable(what: str, done: Done) -> RunFailed:
-    """Why git could not talk to the remote: the HTTP status that it names decides."""
+def _passing(done: Done) -> bool:
+    """Whether a command failed for a reason that may pass: a server error, a limit, no or half an answer, no end."""
+    if done.code == 0 or "rejected]" in done.out or "couldn't find remote ref" in done.err:
+        return False
+    status = _status(done)
+    return status in (0, 429) or status >= 500
+
+
+def _status(done: Done) -> int:
+    """The HTTP status that git names; 0 when it names none."""
     found = _HTTP_STATUS.search(done.err)
     asked = "Authentication failed" in done.err or "could not read Username" in done.err  # what git makes of a 401
-    status = int(found[1]) if found else 401 if asked else 0
+    return int(found[1]) if found else 401 if asked else 0
+
+
+def _last_result(state: RetryCallState) -> Done:
+    if state.outcome is None:
+        raise AssertionError("a retry ends with an outcome")
+    done: Done = state.outcome.result()
+    return done
+
+
+def unreachable(what: str, done: Done) -> RunFailed:
+    """Why git could not talk to the remote: the HTTP status that it names decides."""
+    status = _status(done)
     code = {401: "token_expired", 403: "github_denied", 404: "github_denied"}.get(status, "github_unavailable")
     if "couldn't find remote ref" in done.err:
         code = "github_denied"

@@ -55,19 +55,21 @@ class RunJournal:
         fresh.replace(self._path)
         return record
 
-    def publish(self, record: Record) -> Record:
-        """Save it, and push it onto the ref; the same Record.
+    def publish(self, record: Record, *, work: str = "") -> Record:
+        """Save it, and push it onto the ref; the same Record. `work` is a commit that goes with it, as a parent: a
+        checkpoint of what a Session wrote.
 
         Raises `RunFailed`: `handed_over` when another Run has moved the ref meanwhile.
         """
         self.save(record)
         blob = self._git.local("hash-object", "-w", "--stdin", given=self._text(record)).out.strip()
         tree = self._git.local("mktree", given=f"100644 blob {blob}\t{_FILE}\n").out.strip()
-        parents = ("-p", self._parent) if self._parent else ()
+        parents = [word for commit in (self._parent, work) if commit for word in ("-p", commit)]
         words = ("commit-tree", tree, *parents, "-m", str(record.outcome or next_step(record)))
         commit = self._git.local(*_IDENTITY, *words).out.strip()
         done = self._git.network("push", "--quiet", "--porcelain", self._git.remote.url, f"{commit}:{self._ref}")
-        if done.code:
+        # A push whose answer was lost is refused when git sends it again.
+        if done.code and not ("rejected]" in done.out and self._git.remote_ref(self._ref) == commit):
             raise (
                 self._refused(done.out + done.err)
                 if "[rejected]" in done.out

@@ -176,8 +176,10 @@ class FileChange:
 class Workspace(Protocol):
     """git for one Run: the program's own repository, and the Session's checkout."""
 
-    def prepare(self, *, base: str, branch: str) -> tuple[str, str]:
-        """Fetch, make the Session's checkout on the Issue branch; (base commit, head)."""
+    def prepare(self, *, base: str, branch: str, checkpoint: str) -> tuple[str, str]:
+        """Fetch, make the Session's checkout on the Issue branch; (base commit, head). `checkpoint`: the commit that an
+        earlier Run got to, or "".
+        """
 
     def collect(self, message: str) -> str:
         """Commit what the Session left uncommitted, and take its commits over; the new head."""
@@ -244,5 +246,5 @@ class Journal(Protocol):
     def save(self, record: Record) -> Record:
         """Keep it on the runner, whole or not at all; the same Record."""
 
-    def publish(self, record: Record) -> Record:
-        """Keep it where another runner finds it, too. Raises `RunFailed` when another Run has the issue."""
+    def publish(self, record: Record, *, work: str = "") -> Record:
+        """Keep it where another runner finds it, too, and with it the commit `work`, a checkpoint. Raises `RunFailed` when another Run has the issue."""

@@ -203,6 +203,8 @@ class Record:
     claimed: bool = False
     remarks: tuple[Remark, ...] = ()
     continuation: bool = False
+    checkpoint: str = ""
+    """The commit that the Run before this one got to on the same branch, if it was checkpointed."""
     base_commit: str = ""
     head: str = ""
     """The Issue branch in the program's own repository; "" before the workspace is there."""
@@ -246,11 +248,6 @@ class Record:
     def api_retries(self) -> int:
         """How often a Session was taken up again because the model's API had failed."""
         return sum("-retry-" in entry.name for entry in self.sessions)
-
-    @property
-    def losses(self) -> tuple[SessionEntry, ...]:
-        """Sessions whose background work was killed."""
-        return tuple(entry for entry in self.sessions if entry.lost)
 
     def noted(self, note: str) -> Record:
         """The same Record with one more note; a note is kept once."""

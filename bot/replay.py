@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from bot.claude.facts import Facts, Opener, PromptSent, fold
-from bot.claude.frames import Assistant, Batch, Frame, Result, TaskNotification, TaskStarted, parse
-from bot.claude.process import MAX_LINE_BYTES
+from bot.claude.facts import Facts, Opener, PromptSent
+from bot.claude.fold import fold
+from bot.claude.frames import Assistant, Batch, Frame, Result, TaskNotification, TaskStarted
+from bot.claude.framing import MAX_LINE_BYTES
+from bot.claude.lines import parse
 from bot.claude.verdict import Decision, Ended, Stop, Verdict, judge
 
 EXIT_CODES = {

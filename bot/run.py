@@ -111,6 +111,10 @@ class Run:
     def _keep(self, **known: object) -> None:
         self.record = self._ports.journal.save(replace(self.record, **known))  # type: ignore[arg-type]
 
+    def _checkpoint(self) -> None:
+        """What a Session wrote is on the remote, where it starts no CI, before anything is done with it."""
+        self.record = self._ports.journal.publish(self.record, work=self.record.head)
+
     def _publish(self) -> None:
         self.record = self._ports.journal.publish(self.record)
 
@@ -127,13 +131,14 @@ class Run:
 
     def _prepare(self) -> None:
         """The workspace on the sampled base commit, then what takes long: the CLI and the `setup` commands."""
-        base_commit, head = self._ports.workspace.prepare(base=self.record.base, branch=self.record.branch)
+        base_commit, head = self._ports.workspace.prepare(
+            base=self.record.base, branch=self.record.branch, checkpoint=self.record.checkpoint
+        )
         self._ports.sessions.make_ready()
         pull_request = self._ports.github.find_pull_request(self.record.branch)
-        there = head if self._ports.workspace.remote_head() else ""
-        self._keep(
-            base_commit=base_commit, head=head, pushed=there, continuation=bool(there), pull_request=pull_request
-        )
+        there = self._ports.workspace.remote_head()
+        known = bool(there) or head != base_commit
+        self._keep(base_commit=base_commit, head=head, pushed=there, continuation=known, pull_request=pull_request)
 
     def _implement(self) -> None:
         """The first Session: `implement`, or `continue` where work is there already."""
@@ -145,6 +150,7 @@ class Run:
         if not self._ports.workspace.ahead():
             raise RunFailed("no_changes", _no_changes(self.record))
         self._keep(suspicions=self._looked_at(self._ports.workspace.changed(before, head)))
+        self._checkpoint()
         self._describe(left)
         self._keep(implemented=True)
 
@@ -238,6 +244,7 @@ class Run:
         changes = self._ports.workspace.changed(entry.before, head)
         self._keep_repair(after=head, files=tuple(change.path for change in changes), summary=left.note)
         self._keep_repair(suspicions=self._looked_at(changes))
+        self._checkpoint()
         merged = not entry.conflict or self._ports.workspace.contains(self.record.round_base)
         # A changed head meets the Base branch as it is now, before it is pushed.
         self._keep(conflicts=(), round_base=self.record.round_base if merged and head == entry.before else "")
@@ -317,7 +324,8 @@ class Run:
     def _session_ended(self, entry: SessionEntry) -> None:
         resumes = self.record.resumes + entry.name.endswith("-resume")
         self._keep(sessions=(*self.record.sessions, entry), resumes=resumes)
-        self._publish()
+        if entry.ended != "done":  # else the checkpoint follows at once
+            self._publish()
 
     def _keep_repair(self, **known: object) -> None:
         *before, last = self.record.repairs

@@ -251,7 +251,8 @@ _SETTINGS = (
         "ci-dispatch",
         Names("names of workflow files such as ci.yml", r"[\w.-]+\.ya?ml"),
         "none",
-        "Workflows that are started by `workflow_dispatch` after each push, for a token whose pushes start none.",
+        "Workflows that are started by `workflow_dispatch` after each push, for a token whose pushes start none; it "
+        "needs `actions: write`.",
     ),
     # Else
     Setting(

@@ -18,7 +18,7 @@ from bot.config import SETTINGS_FILE, Config, ConfigInvalid, check_claude_path, 
 from bot.failures import RunFailed, failure
 from bot.journal import RunJournal
 from bot.ports import GitHub, IssueComment
-from bot.record import Outcome, Record, Remark, Trigger, UnreadableRecord
+from bot.record import FailureEntry, Outcome, Record, Remark, Trigger, UnreadableRecord
 from bot.report.actions import Runner
 from bot.run import Run
 from bot.trigger import ROLES, Asked, BadEvent, Ignored, Job, may_ask, read_event, read_job
@@ -145,6 +145,11 @@ def _with_what_was_spent(record: Record, journal: RunJournal) -> Record:
     except UnreadableRecord as unreadable:
         note = f"The last Run's Record could not be read: {unreadable}."
         return replace(record, max_repairs=0).noted(note) if record.trigger.run_attempt > 1 else record.noted(note)
+    except RunFailed as failed:  # the Run ends before it begins, and tells it on the issue
+        return replace(record, failure=FailureEntry(failed.code, failed.reason, failed.evidence))
+    if last is not None and last.branch == record.branch:
+        left = last.head if last.head else last.checkpoint
+        record = replace(record, checkpoint=left if left != last.pushed else "")
     if last is None or last.trigger.run_id != record.trigger.run_id or record.trigger.run_attempt <= 1:
         return record
     return replace(record, repairs=last.repairs, sessions=last.sessions, resumes=last.resumes)

@@ -46,8 +46,11 @@ class GitWorkspace:
 
     # ── the Workspace port ──────────────────────────────────────────────────────────────────────────────────────
 
-    def prepare(self, *, base: str, branch: str) -> tuple[str, str]:
-        """Fetch base and (where it exists) the Issue branch, and check the Issue branch out; (base commit, head)."""
+    def prepare(self, *, base: str, branch: str, checkpoint: str) -> tuple[str, str]:
+        """Fetch base and (where it exists) the Issue branch, and check the Issue branch out; (base commit, head).
+
+        `checkpoint`, if it is known here, is where an earlier Run got to; it is the head where it builds on the branch.
+        """
         self._base, self._branch = base, branch
         shutil.rmtree(self._git.checkout, ignore_errors=True)
         self._git.open()
@@ -58,9 +61,19 @@ class GitWorkspace:
             head = self._git.commit(f"refs/remotes/origin/{branch}")
         else:
             head = self._base_commit
+        if checkpoint and self._follows(checkpoint, head):
+            head = checkpoint
         self._git.local("update-ref", f"refs/heads/{branch}", head)
         self._check_out(head)
         return self._base_commit, head
+
+    def _follows(self, checkpoint: str, head: str) -> bool:
+        """Whether `checkpoint` is there and holds all that is on the branch; a Base branch may have moved on."""
+        if self._git.local("cat-file", "-e", f"{checkpoint}^{{commit}}", check=False).code:
+            return False
+        if head == self._base_commit:
+            return not self._git.local("merge-base", checkpoint, head, check=False).code
+        return not self._git.local("merge-base", "--is-ancestor", head, checkpoint, check=False).code
 
     def reopen(self, *, base: str, branch: str, base_commit: str) -> bool:
         """Go on in what an earlier process of this job prepared; False when it is not there."""
@@ -148,8 +161,9 @@ class GitWorkspace:
         ref = f"refs/heads/{self._branch}"
         self._pushed_over = self.remote_head() or self._base_commit
         done = self._git.network("push", "--quiet", "--porcelain", self._git.remote.url, f"{ref}:{ref}")
-        found = self.remote_head() if done.code == 0 else ""
-        if done.code == 0 and found == head:
+        # A push whose answer was lost is refused when git sends it again.
+        found = self.remote_head() if done.code == 0 or "rejected]" in done.out else ""
+        if found == head:
             return head
         raise self._push_refused(done, found, head)
 
@@ -186,6 +200,7 @@ class GitWorkspace:
             paths=self._changed_paths(f"{self._base_commit}...{head}"),
             pushed_paths=self._changed_paths(f"{self._pushed_over}..{head}") if self._pushed_over else None,
             message=self._git.local("log", "-1", "--format=%B", head).out,
+            base_commit=self._base_commit,
         )
 
     def _changed_paths(self, span: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from bot import bootstrap
 ROOT = Path(__file__).parent.parent
 SCRIPT = ROOT / "bot/bootstrap.py"
 LOCK = ROOT / "requirements.lock"
-IMPORTS = "import bot, github, ghapi.core, orjson, yaml, tenacity; print(bot.__file__)"
+IMPORTS = "import bot, github, ghapi.core, msgspec, yaml, tenacity; print(bot.__file__)"
 
 
 def start(*arguments: str | Path, environ: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:

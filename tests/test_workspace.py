@@ -45,7 +45,7 @@ class Bench:
 
     def prepare(self) -> tuple[str, str]:
         """The base commit and the head."""
-        return self.workspace.prepare(base="main", branch=BRANCH)
+        return self.workspace.prepare(base="main", branch=BRANCH, checkpoint="")
 
     def shown(self, commit: str, path: str) -> str:
         """A file as the program's repository has it at `commit`."""
@@ -306,4 +306,4 @@ def test_workflow_change_without_permission(hub: EmbeddedGitHub, tmp_path: Path)
 def test_base_branch_that_is_not_there(bench: Bench) -> None:
     """A Base branch that does not exist is named."""
     with pytest.raises(RunFailed, match="nowhere"):
-        bench.workspace.prepare(base="nowhere", branch=BRANCH)
+        bench.workspace.prepare(base="nowhere", branch=BRANCH, checkpoint="")

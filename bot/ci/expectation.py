@@ -28,6 +28,8 @@ class Pushed:
     """What the last push changed; None when that is not known."""
     message: str = ""
     """The commit's message."""
+    base_commit: str = ""
+    """The commit of the Base branch that the head last merged; "" when it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +52,18 @@ class Expectation:
     """Workflows that check pushes or pull requests, but not this one."""
     required: tuple[str, ...] = ()
     """Names of checks without which the Base branch takes no merge, as far as they could be read."""
+    usual: tuple[str, ...] = ()
+    """Names of the checks by other services than GitHub Actions that the base commit has: they may come here too."""
     skipped: bool = False
     """A skip marker in the commit's message keeps workflows from starting."""
 
     @property
     def nothing(self) -> str:
         """Why no workflow checks this commit, for people."""
-        if not self.absent:
-            return "no workflow of this repository starts on a push or a pull request"
-        return "; ".join(f"`{_file(absent.path)}` {absent.why}" for absent in self.absent)
+        why = [f"`{_file(absent.path)}` {absent.why}" for absent in self.absent]
+        why = why or ["no workflow of this repository starts on a push or a pull request"]
+        usual = ", ".join(f"`{name}`" for name in self.usual)
+        return "; ".join([*why, f"on the base branch there is {usual}"] if usual else why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +75,17 @@ class _Event:
 
 
 def expect(
-    pushed: Pushed, *, required: Collection[str] = (), disabled: Collection[str] = (), dispatched: Collection[str] = ()
+    pushed: Pushed,
+    *,
+    required: Collection[str] = (),
+    disabled: Collection[str] = (),
+    dispatched: Collection[str] = (),
+    usual: Collection[str] = (),
 ) -> Expectation:
     """What `pushed` should meet.
 
     `required`: names of required checks. `disabled`: paths of workflows that somebody switched off. `dispatched`:
-    paths of workflows that Nightjar starts itself.
+    paths of workflows that Nightjar starts itself. `usual`: names of other services' checks on the base commit.
     """
     skipped = skip_requested(pushed.message)
     expected, optional, absent = set(dispatched), set(), []
@@ -97,6 +107,7 @@ def expect(
         optional=tuple(sorted(optional)),
         absent=tuple(sorted(absent, key=lambda one: one.path)),
         required=tuple(sorted(required)),
+        usual=tuple(sorted(usual)),
         skipped=skipped,
     )
 

@@ -24,10 +24,10 @@ def triggers_of(path: str, text: str) -> Mapping[str, EventFilter]:
     import yaml  # here, because it is slow to import
 
     try:
-        document = as_mapping(load(text), path)
-    except yaml.YAMLError as error:
+        document = load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise WorkflowError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
-    if "on" not in document:
+    if "on" not in as_mapping(document, path):
         raise WorkflowError(f"{path}: 'on' is missing")
     return read_triggers(document["on"])
 

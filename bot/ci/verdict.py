@@ -24,7 +24,7 @@ def judge(observation: CiObservation, expectation: Expectation, *, start_over: b
     * an end that is no pass and not the code's fault (`cancelled`, `startup_failure`, a lost runner) →
       `INFRASTRUCTURE`: not green, and nothing to repair;
     * an expected workflow or a required check is still missing, or there are only checks that were skipped or neutral:
-      `PENDING` until `start_over`, and then
+      `PENDING` until `start_over` (a required check that another service has put on the base commit: to the end), then
       * a required check that has not reported → `NEVER_STARTED`;
       * no check at all, although a workflow was expected or kept from starting by a skip marker → `NEVER_STARTED`;
       * nothing, or only what was skipped → `NONE_EXPECTED`;
@@ -59,7 +59,8 @@ def _passed(
     missing = [path for path in expectation.expected if path not in started]
     silent = [name for name in expectation.required if name not in {check.name for check in checks}]
     nothing = all(check.conclusion in UNCHECKED for check in checks)
-    if not start_over and (missing or silent or nothing):
+    slow = set(silent) & set(expectation.usual)
+    if slow or (not start_over and (missing or silent or nothing)):
         return CiState.PENDING, ""
     if silent:
         return CiState.NEVER_STARTED, f"required check never reported: {_named(silent)}"

@@ -8,30 +8,30 @@ nothing that was started here is left.
 from __future__ import annotations
 
 import array
+import contextlib
 import fcntl
 import os
 import secrets
 import selectors
 import termios
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-import orjson
+import msgspec
 
 from bot.claude.descendants import end_marked
+from bot.claude.framing import LineFramer
 from bot.claude.guard_process import GuardedChild, Start
+from bot.claude.last_words import LastWords
 from bot.clock import Clock, Deadline
 
 MARK_VARIABLE = "NIGHTJAR_SESSION"
 """In the environment of everything a Session starts: how it is found should its guard be killed."""
-MAX_LINE_BYTES = 64 * 1024 * 1024
-"""A longer line is dropped (it stays in the transcript): the largest measured was 3 MB."""
-_CHUNK = 1 << 16
-_STDERR_LINES = 40
+CHUNK_BYTES = 1 << 18
+"""What a pipe of the CLI holds, and what is read at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,50 +55,6 @@ HASTY = Graces(leave=0.0, term=1.5, kill=1.0)
 """On cancel: a hosted runner kills the tree 10 s after its first signal."""
 
 
-class LineFramer:
-    """Bytes → lines, whatever the chunks; a line over `limit` bytes is dropped whole and counted."""
-
-    def __init__(self, limit: int = MAX_LINE_BYTES) -> None:
-        """`limit` in bytes."""
-        self._limit = limit
-        self._parts: list[bytes] = []
-        self._size = 0
-        self.dropped = 0
-
-    def feed(self, chunk: bytes) -> Iterator[bytes]:
-        """The lines that `chunk` completes, without their newline."""
-        *complete, rest = chunk.split(b"\n")
-        for piece in complete:
-            self._add(piece)
-            yield from self._take()
-        self._add(rest)
-
-    def rest(self) -> Iterator[bytes]:
-        """What is left at EOF: a line without its newline, complete or torn."""
-        if self._size:
-            yield from self._take()
-
-    @property
-    def open(self) -> bool:
-        """Whether a line has begun and not ended."""
-        return self._size > 0
-
-    def _add(self, piece: bytes) -> None:
-        self._size += len(piece)
-        if self._size <= self._limit:
-            self._parts.append(piece)
-        else:
-            self._parts.clear()
-
-    def _take(self) -> Iterator[bytes]:
-        if self._size <= self._limit:
-            yield b"".join(self._parts)
-        else:
-            self.dropped += 1
-        self._parts.clear()
-        self._size = 0
-
-
 class ClaudeProcess:
     """A running CLI. Use as a context manager: however the block is left, the process and its descendants are gone."""
 
@@ -110,8 +66,7 @@ class ClaudeProcess:
         self._mark = secrets.token_hex(8)
         self._framer = LineFramer()
         self._outbox = bytearray()
-        self._stderr_lines: deque[str] = deque(maxlen=_STDERR_LINES)
-        self._stderr_rest = b""
+        self._last_words = LastWords()
         self.at_eof = False
         """Everything that the CLI wrote has been read."""
         self._transcript: IO[bytes] = transcript.open("ab", buffering=0)
@@ -130,7 +85,7 @@ class ClaudeProcess:
 
     def _start(self, argv: Sequence[str], cwd: Path, env: Mapping[str, str]) -> None:
         stdin, self._stdin = os.pipe2(os.O_CLOEXEC)
-        self._stdout, stdout = os.pipe2(os.O_CLOEXEC)
+        self._stdout, stdout = wide_pipe()
         self._stderr, stderr = os.pipe2(os.O_CLOEXEC)
         ours, theirs = (self._stdin, self._stdout, self._stderr), (stdin, stdout, stderr)
         try:
@@ -173,14 +128,14 @@ class ClaudeProcess:
 
     def _send(self, message: object) -> None:
         if self._stdin >= 0:
-            self._outbox += orjson.dumps(message) + b"\n"
+            self._outbox += msgspec.json.encode(message) + b"\n"
             self._flush()
 
     def _flush(self) -> None:
         """Write what the pipe takes, the rest when it is ready again: no deadlock with a CLI that is writing itself."""
         try:
             while self._outbox:
-                written = os.write(self._stdin, self._outbox[:_CHUNK])
+                written = os.write(self._stdin, self._outbox[:CHUNK_BYTES])
                 del self._outbox[:written]
         except BlockingIOError:
             if self._stdin not in self._selector.get_map():
@@ -204,7 +159,10 @@ class ClaudeProcess:
     # ── out ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def read(self, until: Deadline) -> list[bytes]:
-        """The complete lines that arrive before `until`; [] when none did, at EOF, or when the Run was cancelled."""
+        """The lines that arrive before `until`, in pieces of one or more whole ones without the last newline.
+
+        [] when none did, at EOF, or when the Run was cancelled.
+        """
         if self._child.ended and not self.at_eof:  # it had ended by the time its start was heard of
             return self._read_the_last()
         lines: list[bytes] = []
@@ -236,7 +194,7 @@ class ClaudeProcess:
             self._forget(self._stdout)
             return self._finish()
         self._keep(chunk)
-        return list(self._framer.feed(chunk))
+        return self._framer.feed(chunk)
 
     def _keep(self, chunk: bytes) -> None:
         if not self._transcript.closed:
@@ -244,14 +202,14 @@ class ClaudeProcess:
                 self._transcript.write(chunk)
             except OSError as error:
                 self._transcript.close()  # a full disk ends the transcript, not the Session
-                self._stderr_lines.append(f"the transcript ends early: {error.strerror}")
+                self._last_words.note(f"the transcript ends early: {error.strerror}")
 
     def _read_the_last(self) -> list[bytes]:
         """After the CLI's exit all that it wrote is in the pipe; what a grandchild with the pipe adds is not its."""
         lines: list[bytes] = []
         left = _waiting(self._stdout)
         while not self.at_eof and left > 0:
-            chunk = os.read(self._stdout, min(left, _CHUNK))
+            chunk = os.read(self._stdout, min(left, CHUNK_BYTES))
             left -= len(chunk)
             self._keep(chunk)
             lines += self._framer.feed(chunk)
@@ -263,7 +221,7 @@ class ClaudeProcess:
         if self.at_eof:
             return []
         self.at_eof = True
-        return list(self._framer.rest())
+        return self._framer.rest()
 
     def _read_stderr(self) -> None:
         chunk = _chunk(self._stderr)
@@ -271,14 +229,12 @@ class ClaudeProcess:
             return
         if not chunk:
             self._forget(self._stderr)
-        *lines, self._stderr_rest = (self._stderr_rest[-_CHUNK:] + chunk).split(b"\n")
-        self._stderr_lines.extend(line.decode("utf-8", errors="replace") for line in lines)
+        self._last_words.feed(chunk)
 
     @property
     def stderr_tail(self) -> str:
-        """The last lines of stderr, raw: whoever shows them takes the secrets out."""
-        rest = self._stderr_rest.decode("utf-8", errors="replace")
-        return "\n".join([*self._stderr_lines, rest] if rest else self._stderr_lines)
+        """The last lines of stderr, at most 4 kB, no control characters: whoever shows them takes the secrets out."""
+        return self._last_words.text
 
     @property
     def dropped_lines(self) -> int:
@@ -295,7 +251,7 @@ class ClaudeProcess:
     def end(self, graces: Graces = CALM) -> list[bytes]:
         """Close stdin and wait; then SIGTERM, then SIGKILL to the CLI and all below it, each bounded. Idempotent.
 
-        The lines that came meanwhile.
+        The lines that came meanwhile, in pieces as `read` has them.
         """
         if self._child.status < 0:
             return []
@@ -329,10 +285,18 @@ class ClaudeProcess:
         os.close(self._stderr)
 
 
+def wide_pipe() -> tuple[int, int]:
+    """A pipe, for reading and for writing, whose writer seldom has to wait."""
+    read, write = os.pipe2(os.O_CLOEXEC)
+    with contextlib.suppress(OSError):  # the user's pipes hold too much already: this one has the usual size
+        fcntl.fcntl(read, fcntl.F_SETPIPE_SZ, CHUNK_BYTES)
+    return read, write
+
+
 def _chunk(pipe: int) -> bytes | None:
     """What the pipe has; b"" at its end, None when there is nothing yet."""
     try:
-        return os.read(pipe, _CHUNK)
+        return os.read(pipe, CHUNK_BYTES)
     except BlockingIOError:
         return None
 

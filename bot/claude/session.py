@@ -109,7 +109,7 @@ class SessionPlayer:
             cost_usd=facts.cost_usd,
             turns=facts.turns,
             ended=str(verdict.decision),
-            lost=verdict.tasks,
+            lost=() if verdict.failure == "wake_lost" else verdict.tasks,  # what ended unheard was not killed
             words=facts.words[-WORDS_LIMIT:],
             transcript=str(transcript),
         )

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bot.claude.facts import Event, Facts, PromptSent, StopAsked, fold
-from bot.claude.frames import Assistant, Ignored, parse
+from bot.claude.facts import Event, Facts, Opener, PromptSent, StopAsked
+from bot.claude.fold import fold
+from bot.claude.frames import Assistant, Ignored
+from bot.claude.lines import parse_lines
 from bot.claude.process import CALM, FIRM, HASTY, ClaudeProcess
 from bot.claude.verdict import RUNAWAY_WAKE_TURNS, Ended, Stop
 from bot.claude.waits import KEPT, PLANNED, Limits, Wait, limit_of, mark, waiting_for
@@ -95,21 +97,22 @@ class Supervision:
         """Fold all lines that are there, or else those that come before something has to be done."""
         self._nudge = self._when_to_nudge(wait)
         limits = [limit, self._session, self._run, self._quiet, *([self._nudge] if self._nudge else [])]
-        lines = self._process.read(min(limits, key=lambda deadline: deadline.at))
-        if not lines and self._process.mid_line:
+        pieces = self._process.read(min(limits, key=lambda deadline: deadline.at))
+        if not pieces and self._process.mid_line:
             rest = self._clock.reaction("the rest of a line", REST_OF_A_LINE_SECONDS)
-            while not (lines or rest.passed() or self._clock.cancel.requested) and self._process.mid_line:
-                lines = self._process.read(rest)
-        for line in lines:
-            self._lines += 1
-            self._fold(parse(line))
-        if lines:
+            while not (pieces or rest.passed() or self._clock.cancel.requested) and self._process.mid_line:
+                pieces = self._process.read(rest)
+        for piece in pieces:
+            for frame in parse_lines(piece):
+                self._lines += 1
+                self._fold(frame)
+        if pieces:
             self._nudge = None
             self._quiet_since = self._clock.now()
             self._quiet = self._clock.deadline("quiet", QUIET_SECONDS)
         elif self._quiet.passed():
             self._say_quiet(wait)
-        return lines
+        return pieces
 
     def _when_to_nudge(self, wait: Wait) -> Deadline | None:
         off = self._nudge_prompt is None or not self._limits.nudge
@@ -180,12 +183,15 @@ class Supervision:
             for use in event.tool_uses:
                 self._progress(f"{use.name}: {use.about}" if use.about else use.name)
         if self.facts.wake_turns > before.wake_turns:
-            self._progress("a background task ended; the session was woken")
+            ended = self.facts.opener is Opener.TASK_END
+            cause = "a background task ended" if ended else "something new came from the background"
+            self._progress(f"{cause}; the session was woken")
 
     def _end(self, stop: Stop, seconds: float = 0.0) -> Ended:
         graces = HASTY if stop is Stop.CANCEL else CALM if self._process.at_eof else FIRM
-        for line in self._process.end(graces):
-            self._fold(parse(line))
+        for piece in self._process.end(graces):
+            for frame in parse_lines(piece):
+                self._fold(frame)
         for _ in range(self._process.dropped_lines):
             self._fold(Ignored("line too long"))
         return Ended(self._process.exit_code, stop, seconds, self._process.stderr_tail)

@@ -35,16 +35,16 @@ class Checks:
         own = {run.suite for run in runs if str(run.id) == self._own_run}
         runs = tuple(run for run in runs if run.suite not in own)
         seen = CiObservation(head, runs=runs, whole=all_runs and len(_once(listed)) == len(listed))
-        if glance and seen.running and self._last.head == head:
-            return replace(seen, rows=self._last.rows)
-        rows, whole = self._rows(head)
+        if glance and seen.running:
+            return replace(seen, rows=self._last.rows if self._last.head == head else ())
+        rows, whole = self.rows(head)
         completed = {run.suite for run in runs if run.completed}
         kept = tuple(self._settled(row, completed) for row in rows if row.suite not in own)
         self._last = replace(seen, rows=kept, whole=seen.whole and whole)
         return self._last
 
-    def _rows(self, head: str) -> tuple[tuple[CheckRow, ...], bool]:
-        """Check runs and commit statuses, each once, and whether they are all."""
+    def rows(self, head: str) -> tuple[tuple[CheckRow, ...], bool]:
+        """Check runs and commit statuses, each once, and whether they are all. Raises `Refused`."""
         checks, all_checks = self._reader.rows(f"/commits/{head}/check-runs", "check_runs", _row_of_check_run)
         statuses, all_statuses = self._reader.rows(f"/commits/{head}/status", "statuses", _row_of_status)
         rows = (*_once(checks), *_once(statuses))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from bot.ci.expectation import Expectation, Pushed, dispatch_paths, expect
-from bot.ci.observation import CiObservation
+from bot.ci.observation import ACTIONS, CiObservation
 from bot.github.checks import Checks
 from bot.github.ci_facts import JOB_TOKEN, LOOKED_AT, CiFacts
 from bot.github.client import Client
@@ -24,6 +24,7 @@ class GitHubCi:
         self._checks = Checks(self._reader, own_run)
         self._facts = CiFacts(self._reader)
         self._dispatch = tuple(dispatch)
+        self._dispatched: set[tuple[str, str]] = set()
         self._refusals: tuple[str, ...] = ()
 
     @property
@@ -35,19 +36,33 @@ class GitHubCi:
         """What GitHub lists for `head`: see `Checks.observe`."""
         return self._checks.observe(head, glance=glance)
 
-    def expect(self, pushed: Pushed) -> Expectation:
-        """What should check `pushed`; workflows that are to be dispatched, and were not for this commit, are."""
+    def expect(self, pushed: Pushed, *, thorough: bool = False) -> Expectation:
+        """What should check `pushed`; workflows that are to be dispatched, and were not for this commit, are.
+
+        `thorough` asks too which workflows are switched off: worth a request only when one is missing.
+        """
         paths = dispatch_paths(pushed.files, self._dispatch)
-        self._refusals = tuple(self._started(pushed, paths)) if paths else ()
+        known = self._refusals if thorough else ()
+        self._refusals = (*known, *(self._started(pushed, paths) if paths else ()))
         required = self._facts.required(pushed.base) if pushed.base else ()
-        return expect(pushed, required=required, disabled=self._facts.disabled(), dispatched=paths)
+        disabled = self._facts.disabled() if thorough else ()
+        usual = self._usual(pushed.base_commit)
+        return expect(pushed, required=required, disabled=disabled, dispatched=paths, usual=usual)
+
+    def _usual(self, base_commit: str) -> frozenset[str]:
+        """Names of the checks on the base commit that are not Actions' own."""
+        rows = self._checks.rows(base_commit)[0] if base_commit else ()
+        return frozenset(row.check.name for row in rows if row.check.app != ACTIONS)
 
     def _started(self, pushed: Pushed, paths: Sequence[str]) -> list[str]:
         """Start what has no run on this commit yet; why not, where GitHub refuses."""
-        there = {run.path for run in self._checks.observe(pushed.head).runs}
+        there = {run.path for run in self._checks.observe(pushed.head, glance=True).runs}
         refusals = []
         for path in paths:
-            refusal = "" if path in there else self._facts.dispatch(path, pushed.branch)
+            if path in there or (pushed.head, path) in self._dispatched:
+                continue
+            self._dispatched.add((pushed.head, path))
+            refusal = self._facts.dispatch(path, pushed.branch)
             if refusal:
                 refusals.append(f"`{path.rpartition('/')[2]}` could not be dispatched: {refusal}")
         return refusals

@@ -23,7 +23,7 @@ from bot.record import Check, CheckState, CiState, CiVerdict
 
 FIRST_PAUSE = 2.0
 """Planned seconds after the first look."""
-LONGEST_PAUSE = 5.0
+LONGEST_PAUSE = 2.5
 """Planned seconds between looks at most, while they cost little."""
 GROWTH = 1.3
 DEAR_PAUSE = 30.0
@@ -34,7 +34,7 @@ WHOLE_LOOK = 60.0
 """Planned seconds between looks at every check although nothing but progress can come of it."""
 PULL_LOOK = 15.0
 """Planned seconds between looks at the pull request while nothing runs; a new head needs a moment to arrive there."""
-SETTLE, LONG_SETTLE = 5.0, 15.0
+SETTLE, LONG_SETTLE = 4.0, 6.0
 """Planned seconds between the two looks that make green: in Actions no job comes once its run is over; other services
 post a check when it begins.
 """
@@ -61,8 +61,8 @@ class CiSource(Protocol):
     def observe(self, head: str, *, glance: bool = False) -> CiObservation:
         """What is listed for `head`; a `glance` may leave out what cannot matter yet."""
 
-    def expect(self, pushed: Pushed) -> Expectation:
-        """What should check `pushed`."""
+    def expect(self, pushed: Pushed, *, thorough: bool = False) -> Expectation:
+        """What should check `pushed`; `thorough` where something that should have started has not."""
 
     def superseded(self, pushed: Pushed) -> str:
         """Why CI on `pushed` is no longer worth waiting for; "" while it is."""
@@ -140,7 +140,9 @@ class _Waiting:
             self._ends.append(Deadline(end.name, end.seconds - RESERVE, end.at - RESERVE / clock.scale))
         self._began = self._now()
         self._counted = source.counted
-        self._whole_at = -WHOLE_LOOK
+        self._whole_at = self._began
+        self._going: tuple[str, ...] = ()
+        self._thorough = False
         self._pull_at = PULL_LOOK
         self._doubt = ""
         self._said = ""
@@ -152,7 +154,11 @@ class _Waiting:
         for pause in _pauses():
             ended = next((limit for limit in self._ends if limit.passed()), None)
             verdict = self._look(expectation, glance=before is None and ended is None)
-            self._say(describe(verdict))
+            self._say(describe(verdict, self._going))
+            if self._misses(verdict):
+                self._thorough = True
+                expectation = self._source.expect(self._pushed, thorough=True)
+                continue
             if verdict.state is CiState.PENDING:
                 gone = self._superseded(verdict)
                 if gone:
@@ -165,12 +171,13 @@ class _Waiting:
                 return self._explained(verdict, expectation)
             else:
                 before = verdict
-                self._clock.sleep(_settle(verdict))
+                self._clock.sleep(_settle(verdict, expectation))
         raise AssertionError("the pauses never end")
 
     def _look(self, expectation: Expectation, *, glance: bool) -> CiVerdict:
         whole = not glance or self._now() - self._whole_at >= WHOLE_LOOK
         seen = self._source.observe(self._pushed.head, glance=not whole).running_again(self._known)
+        self._going = tuple(run.name or run.path for run in seen.runs if not run.completed)
         if whole or not seen.running:
             self._whole_at = self._now()
         verdict = judge(seen, expectation, start_over=self._start.passed())
@@ -178,6 +185,17 @@ class _Waiting:
             told = self._source.told(verdict.checks)
             verdict = judge(seen.told(told), expectation, start_over=self._start.passed())
         return verdict
+
+    def _misses(self, verdict: CiVerdict) -> bool:
+        """Whether something that was expected does not come, and what to expect is worth one closer look."""
+        if self._thorough or self._going:
+            return False
+        late = verdict.state is CiState.PENDING and self._now() - self._began >= PULL_LOOK
+        return (
+            late
+            or verdict.state is CiState.NEVER_STARTED
+            or (verdict.state is CiState.GREEN and verdict.explanation != "")
+        )
 
     def _superseded(self, verdict: CiVerdict) -> str:
         """What the pull request says, once it has said it twice: right after a push it may not know better yet."""
@@ -222,9 +240,12 @@ def _pauses() -> Iterator[float]:
         pause = min(pause * GROWTH, LONGEST_PAUSE)
 
 
-def _settle(verdict: CiVerdict) -> float:
-    """Planned seconds until this verdict is looked at once more."""
-    return SETTLE if all(check.app == ACTIONS for check in verdict.checks) else LONG_SETTLE
+def _settle(verdict: CiVerdict, expectation: Expectation) -> float:
+    """Planned seconds until this verdict is looked at once more: few where nobody but Actions reports, here or on the
+    base commit.
+    """
+    alone = all(check.app == ACTIONS for check in verdict.checks) and not expectation.usual
+    return SETTLE if alone else LONG_SETTLE
 
 
 def _timed_out(limit: Deadline) -> str:
@@ -240,8 +261,13 @@ def _unreadable(head: str, refused: Refused) -> CiVerdict:
     return CiVerdict(head, CiState.UNREADABLE, (), f"{refused.reason}{remedy}")
 
 
-def describe(verdict: CiVerdict) -> str:
-    """One line: how many checks passed, failed, run, and the names of those that are not done or not good."""
+def describe(verdict: CiVerdict, going: Sequence[str] = ()) -> str:
+    """One line: how many checks passed, failed, run, and the names of those that are not done or not good.
+
+    `going`: names of the workflow runs that have not ended, for when no check is known yet.
+    """
+    if not verdict.checks and going:
+        return f"CI on {verdict.head[:7]}: {', '.join(going[:_NAMES_SHOWN])} is under way"
     if not verdict.checks:
         return f"CI on {verdict.head[:7]}: nothing has started" + (" yet" if verdict.state is CiState.PENDING else "")
     counts = Counter(check.state for check in verdict.checks)

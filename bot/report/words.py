@@ -141,14 +141,19 @@ def session_end(entry: SessionEntry) -> str:
 
 
 def losses(record: Record) -> str:
-    """The fixed sentence about background work that was killed, one clause a Session; "" without any."""
+    """The fixed sentence about background work that was killed earlier, one clause a Session; "" without any.
+
+    What the Session that the Run failed in lost itself is part of its own reason.
+    """
+    sessions = record.sessions[:-1] if record.sessions and record.sessions[-1].ended == "fail" else record.sessions
     by_kind: dict[str, list[str]] = {}
-    for entry in record.losses:
+    for entry in sessions:
         known = by_kind.setdefault(kind(entry), [])
         known += [lost for lost in entry.lost if lost not in known]
     return "; ".join(
         f"{which} session ended while waiting on a background task ({line('; '.join(lost))}), which was killed"
         for which, lost in by_kind.items()
+        if lost
     )
 
 

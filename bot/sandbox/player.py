@@ -14,10 +14,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from select import select
+from typing import Any
 
-from bot.clock import Clock
+from bot.clock import Clock, Deadline
 
 VERSION = "2.1.332 (frame player)"
 SESSION = "5e551017-0000-4000-8000-000000000001"
@@ -44,6 +46,23 @@ class Pause:
     """Do nothing for real `seconds`."""
 
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """Do nothing until this machine's monotonic clock, which all processes share, shows `at`."""
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """Play `heard` if `message` (as in `Await`) comes within real `seconds`, else `missed`."""
+
+    message: str
+    seconds: float
+    heard: Sequence[Step]
+    missed: Sequence[Step]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,24 +103,44 @@ class Exit:
     code: int
 
 
-Step = Say | Write | Pause | Await | Ignore | Spawn | Die | Exit
+Step = Say | Write | Pause | Until | Race | Await | Ignore | Spawn | Die | Exit
 _STEPS: Mapping[str, type[Step]] = {
-    kind.__name__: kind for kind in (Say, Write, Pause, Await, Ignore, Spawn, Die, Exit)
+    kind.__name__: kind for kind in (Say, Write, Pause, Until, Race, Await, Ignore, Spawn, Die, Exit)
 }
 
 
 @dataclass(slots=True)
-class _Printed:
-    """Numbers the frames: every one has a `uuid` of its own."""
+class _Pipes:
+    """What was printed and what is heard."""
 
     frames: int = 0
+    """Numbers them: every one has a `uuid` of its own."""
+    unread: bytes = b""
+    closed: bool = False
+
+    def heard(self, until: Deadline | None = None) -> str:
+        """The kind of the next message on stdin; `close` at its end, "" when `until` passes first."""
+        while b"\n" not in self.unread:
+            if self.closed or not select([0], [], [], until.left() if until else None)[0]:
+                return "close" if self.closed else ""
+            chunk = os.read(0, 1 << 16)
+            self.unread += chunk
+            self.closed = not chunk
+        line, _, self.unread = self.unread.partition(b"\n")
+        message = json.loads(line)
+        return str(message["request"]["subtype"] if message["type"] == "control_request" else message["type"])
+
+    def wait_for(self, message: str, until: Deadline | None = None) -> bool:
+        """Pass over others; whether `message` came before the end of stdin and `until`."""
+        while (kind := self.heard(until)) not in (message, "close", ""):
+            pass
+        return kind == message
 
 
 def install(folder: Path, *processes: Sequence[Step]) -> Path:
     """Write the script and the executable that plays it into `folder`; the executable's path."""
     script = folder / "player.json"
-    plain = [[{type(step).__name__: asdict(step)} for step in steps] for steps in processes]
-    script.write_text(json.dumps(plain), encoding="utf-8")
+    script.write_text(json.dumps([_plain(steps) for steps in processes]), encoding="utf-8")
     executable = folder / "claude"
     root = Path(__file__).resolve().parents[2]
     words = [sys.executable, "-m", "bot.sandbox.player", str(script)]
@@ -110,6 +149,26 @@ def install(folder: Path, *processes: Sequence[Step]) -> Path:
     )
     executable.chmod(0o755)
     return executable
+
+
+def _plain(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    plain = []
+    for step in steps:
+        values = asdict(step)
+        if isinstance(step, Race):
+            values.update(heard=_plain(step.heard), missed=_plain(step.missed))
+        plain.append({type(step).__name__: values})
+    return plain
+
+
+def _steps(plain: Sequence[Mapping[str, Any]]) -> list[Step]:
+    steps: list[Step] = []
+    for (name, values), *_ in (item.items() for item in plain):
+        step = _STEPS[name](**values)
+        if isinstance(step, Race):
+            step = replace(step, heard=_steps(values["heard"]), missed=_steps(values["missed"]))
+        steps.append(step)
+    return steps
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -122,27 +181,36 @@ def main(arguments: Sequence[str]) -> int:
     with script.with_suffix(".started").open("ab") as started:
         number = started.tell()
         started.write(b".")
-    printed = _Printed()
-    for step in processes[min(number, len(processes) - 1)]:
-        ((name, values),) = step.items()
-        code = _play(_STEPS[name](**values), printed)
+    code = _play_all(_steps(processes[min(number, len(processes) - 1)]), _Pipes())
+    return 0 if code is None else code
+
+
+def _play_all(steps: Sequence[Step], pipes: _Pipes) -> int | None:
+    """The exit code, where a step says one."""
+    for step in steps:
+        code = _play(step, pipes)
         if code is not None:
             return code
-    return 0
+    return None
 
 
-def _play(step: Step, printed: _Printed) -> int | None:
+def _play(step: Step, pipes: _Pipes) -> int | None:
     match step:
         case Say(frame):
-            printed.frames += 1
-            whole = {**frame, "session_id": SESSION, "uuid": f"{os.getpid()}-{printed.frames}"}
+            pipes.frames += 1
+            whole = {**frame, "session_id": SESSION, "uuid": f"{os.getpid()}-{pipes.frames}"}
             _print(json.dumps(whole) + "\n", 1)
         case Write(text, times, to_stderr):
             _print(text * times, 2 if to_stderr else 1)
         case Pause(seconds):
             Clock.pause(seconds)
+        case Until(at):
+            Clock.pause(max(0.0, at - Clock.now()))
+        case Race(message, seconds, heard, missed):
+            came = pipes.wait_for(message, Clock.reaction(message, seconds))
+            return _play_all(heard if came else missed, pipes)
         case Await(message):
-            _await(message)
+            pipes.wait_for(message)
         case Ignore(signals):
             for name in signals:
                 signal.signal(signal.Signals[name], signal.SIG_IGN)
@@ -159,20 +227,6 @@ def _print(text: str, file: int) -> None:
     left = memoryview(text.encode())
     while left:
         left = left[os.write(file, left) :]
-
-
-def _heard() -> str:
-    """The kind of the next message on stdin; `close` at its end."""
-    line = sys.stdin.buffer.readline()
-    if not line:
-        return "close"
-    message = json.loads(line)
-    return str(message["request"]["subtype"] if message["type"] == "control_request" else message["type"])
-
-
-def _await(message: str) -> None:
-    while _heard() not in (message, "close"):
-        pass
 
 
 def _spawn(step: Spawn) -> None:
@@ -196,11 +250,11 @@ def init() -> Say:
     return Say({"type": "system", "subtype": "init", "claude_code_version": "2.1.332", "model": "claude-opus-4-8"})
 
 
-def text(said: str) -> Say:
-    """The root says something."""
-    return Say(
-        {"type": "assistant", "message": {"content": [{"type": "text", "text": said}]}, "parent_tool_use_id": None}
-    )
+def text(said: str, *, error: str = "") -> Say:
+    """The root says something, or the CLI for it: then `error` is the class of an API failure."""
+    message = {"content": [{"type": "text", "text": said}]}
+    failed = {"error": error} if error else {}
+    return Say({"type": "assistant", "message": message, "parent_tool_use_id": None, **failed})
 
 
 def background(task: str) -> tuple[Say, ...]:

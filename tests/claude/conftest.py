@@ -42,7 +42,7 @@ class Desk:
     limits: Limits = field(default_factory=lambda: Limits(settle=0.3))
     entries: list[SessionEntry] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
-    on_progress: Callable[[str], None] | None = None
+    on_progress: Callable[[str], object] | None = None
     retries: int = 0
     extra: tuple[str, ...] = ()
     variables: dict[str, str] = field(default_factory=dict)

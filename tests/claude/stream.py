@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 
-import orjson
+import msgspec
 
-from bot.claude.facts import Event, Facts, PromptSent, StopAsked, fold
-from bot.claude.frames import parse
+from bot.claude.facts import Event, Facts, PromptSent, StopAsked
+from bot.claude.fold import fold
+from bot.claude.lines import parse
 
 Step = bytes | PromptSent | StopAsked
 Steps = list[Step]
@@ -18,7 +19,8 @@ _numbers = itertools.count(1)
 
 def line(**fields: object) -> bytes:
     """One frame, with an id of its own."""
-    return orjson.dumps({"session_id": SESSION, "uuid": f"00000000-0000-4000-8000-{next(_numbers):012}", **fields})
+    own = {"session_id": SESSION, "uuid": f"00000000-0000-4000-8000-{next(_numbers):012}"}
+    return msgspec.json.encode({**own, **fields})
 
 
 def system(subtype: str, **fields: object) -> bytes:

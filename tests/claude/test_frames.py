@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import orjson
+from pathlib import Path
+
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.claude.facts import Facts, fold
-from bot.claude.frames import ASIDE, ApiRetry, Assistant, Batch, Ignored, Init, RateLimit, Result, TaskStarted, parse
+from bot.claude.facts import Facts
+from bot.claude.fold import fold
+from bot.claude.frames import ASIDE, ApiRetry, Assistant, Batch, Ignored, Init, RateLimit, Result, TaskStarted
+from bot.claude.lines import parse, parse_lines, parse_loosely
 from bot.claude.verdict import Ended, judge
 from tests.claude.stream import init, result, system
 
@@ -47,13 +51,21 @@ KEYS = [
     "uuid",
     "session_id",
 ]
+VALUES = [
+    *("x", "killed", "completed", {"status": "killed"}, {"status": 7}, 2**70, -1, 1.5, True, [{"task_id": "x"}, 7, {}]),
+    *({"kind": "task-notification"}, {"kind": []}, {"m": {"costUSD": 1}, "n": {"costUSD": "1"}, "o": 7}),
+    *({"backgroundTaskId": "x"}, {"isAsync": True, "agentId": "x"}, {"isAsync": 1, "agentId": 2}, [{"tool_name": "x"}]),
+    {"content": [{"type": "text", "text": "a"}, "b", {"type": "text", "text": None}, {"type": ["text"]}]},
+    {"content": [{"type": "tool_use", "id": "c", "name": "Bash", "input": {"command": 7, "run_in_background": True}}]},
+    {"content": [{"type": "tool_use", "id": 7, "input": [], "name": {}}, {"type": "tool_result", "tool_use_id": "c"}]},
+]
 FRAME = st.builds(
     lambda kind, subtype, rest: {**rest, "type": kind, "subtype": subtype},
     st.sampled_from(TYPES),
     st.sampled_from(SUBTYPES) | JSON,
-    st.dictionaries(st.sampled_from(KEYS), JSON | st.sampled_from(["x", "killed", {"status": "killed"}]), max_size=6),
+    st.dictionaries(st.sampled_from(KEYS), JSON | st.sampled_from(VALUES), max_size=6),
 )
-LINES = st.lists(st.binary(max_size=40) | (JSON | FRAME).map(orjson.dumps), max_size=12)
+LINES = st.lists(st.binary(max_size=40) | (JSON | FRAME).map(msgspec.json.encode), max_size=12)
 
 
 @given(LINES)
@@ -63,6 +75,40 @@ def test_no_stream_raises(lines: list[bytes]) -> None:
     for line in lines:
         facts = fold(facts, parse(line))
     judge("implement", facts, Ended(0), resumed=False)
+
+
+@given(LINES)
+def test_lines_are_read_alike_fast_and_slowly_together_and_one_by_one(lines: list[bytes]) -> None:
+    """Whatever a line holds, and whatever is around it, it gives the one Frame that the slow way of reading gives."""
+    stream = b"\n".join(lines)
+    slowly = [parse_loosely(line) for line in stream.split(b"\n")]
+
+    assert parse_lines(stream) == [parse(line) for line in stream.split(b"\n")] == slowly
+
+
+def test_recorded_lines_are_read_alike_fast_and_slowly() -> None:
+    """No line of any CLI version needs the slow way, or gives another Frame by it."""
+    recordings = sorted((Path(__file__).parent / "recordings").glob("*.jsonl"))
+    streams = [recording.read_bytes() for recording in recordings]
+    lines = [line for stream in streams for line in stream.split(b"\n")]
+
+    assert [parse(line) for line in lines] == [parse_loosely(line) for line in lines]
+    assert [frame for stream in streams for frame in parse_lines(stream)] == [parse(line) for line in lines]
+
+
+@pytest.mark.parametrize("noise", [b"", b"{}", b"[]", b"}", b'{"type":"keep_alive"}{"type":"keep_alive"}', b'{"type":'])
+def test_noise_costs_no_frame_beside_it(noise: bytes) -> None:
+    """A line is a line: what is blank, torn, doubled or no frame makes nothing else of the lines around it."""
+    before, after = init()[0], result("fine")[0]
+    assert isinstance(before, bytes)
+    assert isinstance(after, bytes)
+
+    first, *between, last = parse_lines(b"\n".join([before, noise, noise, b'"user"}', after]))
+
+    assert isinstance(first, Init)
+    assert isinstance(last, Result)
+    assert len(between) == 3
+    assert all(isinstance(frame, Ignored) for frame in between)
 
 
 @pytest.mark.parametrize(
@@ -97,6 +143,9 @@ def test_a_byte_order_mark_and_invalid_utf8_cost_no_frame() -> None:
     said = parse(b'{"type":"assistant","message":{"content":[{"type":"text","text":"a\xffb"}]}}')
     assert isinstance(said, Assistant)
     assert said.text == "a\ufffdb"
+    halved = parse(b'{"type":"assistant","message":{"content":"a\\ud800b"}}')
+    assert isinstance(halved, Assistant)
+    assert halved.text == "a?b"
 
 
 def test_an_array_of_frames_on_one_line_is_all_of_them() -> None:

@@ -56,8 +56,8 @@ def test_a_second_loss_fails_with_the_fixed_sentence(desk: Desk, claude: Path) -
 
 def test_only_the_job_that_was_lost_is_named(desk: Desk, claude: Path) -> None:
     """Of two jobs, the one that ended in time is not part of the loss."""
-    desk.limits = replace(desk.limits, hold=2, stopping=4)
-    jobs = (background("quick", 1), background("slow", 60))
+    desk.limits = replace(desk.limits, hold=1.5, stopping=4)
+    jobs = (background("quick", 0.8), background("slow", 60))
     with model(Reply("", jobs), Reply("I wait."), Reply("Go on.", times=4)) as server:
         desk.hold(claude, server.url)
     assert desk.entries[0].lost == ("slow",)
@@ -70,6 +70,27 @@ def test_a_background_agent_wakes_the_session(desk: Desk, claude: Path) -> None:
     with model(Reply("", (call,)), Reply("I wait."), Reply("It is three."), agents=(agent,)) as server:
         played = desk.hold(claude, server.url)
     assert (played.verdict.decision, played.entry.words) == (Decision.DONE, "It is three.")
+
+
+def test_a_monitor_with_many_lines_is_watched_to_its_end(desk: Desk) -> None:
+    """Each line wakes the Session, and so does the end of the Monitor; nothing is lost."""
+    lines = "for i in 1 2 3 4; do echo line $i; python3 -c 'import time; time.sleep(0.4)'; done"
+    with model(*watching(lines)) as server:
+        played = desk.hold(bundled_claude(), server.url)
+    assert (played.verdict.decision, desk.names) == (Decision.DONE, ["implement"])
+    assert sum(line.endswith("the session was woken") for line in desk.said) >= 2
+
+
+def test_a_monitor_that_never_ends_is_stopped_at_the_hold_limit(desk: Desk) -> None:
+    """The lines that it prints do not lengthen the Hold."""
+    desk.limits = replace(desk.limits, hold=2, stopping=4)
+    at: dict[str, float] = {}
+    desk.on_progress = lambda line: at.setdefault(line.split()[0], Clock.now())
+    lines = "while :; do echo line; python3 -c 'import time; time.sleep(0.5)'; done"
+    with model(*watching(lines)) as server:
+        desk.hold(bundled_claude(), server.url)
+    assert desk.entries[0].lost == ("the log",)
+    assert 1.9 < at["stopping"] - at["the"] < 4
 
 
 def test_a_nudge_settles_a_server(desk: Desk, claude: Path) -> None:
@@ -89,7 +110,7 @@ def test_a_nudge_settles_a_server(desk: Desk, claude: Path) -> None:
 
 def test_a_nudge_that_is_not_heeded_shortens_the_hold(desk: Desk) -> None:
     """After its one Nudge the Session is held for a shorter while, then its tasks are stopped and lost."""
-    desk.limits = replace(desk.limits, nudge=0.3, hold=60, nudged_hold=0.6, stopping=4)
+    desk.limits = replace(desk.limits, nudge=0.3, hold=60, nudged_hold=0.4, stopping=4)
     with model(
         *(Reply("", (background("dev server", 60),)), Reply("It runs."), Reply("Let it run.")), Reply("Done.", times=3)
     ) as server:
@@ -110,19 +131,19 @@ def test_a_nudge_that_is_not_heeded_shortens_the_hold(desk: Desk) -> None:
         ),
     ],
 )
-def test_what_waiting_cannot_mend_is_not_retried(desk: Desk, fault: Fault, failure: str) -> None:
+def test_what_waiting_cannot_mend_is_not_retried(desk: Desk, claude: Path, fault: Fault, failure: str) -> None:
     """A refused key and a usage limit end the Session at once."""
     desk.retries = 3
     with model(fault) as server:
-        played = desk.hold(bundled_claude(), server.url)
+        played = desk.hold(claude, server.url)
     assert (played.verdict.failure, desk.names) == (failure, ["implement"])
 
 
-def test_an_api_that_was_down_is_taken_up_again(desk: Desk) -> None:
+def test_an_api_that_was_down_is_taken_up_again(desk: Desk, claude: Path) -> None:
     """Five 529s: the Session is resumed after growing waits, each with a log of its own, and ends well."""
     desk.clock, desk.retries = Clock(scale=200), 3
     with model(Fault(status=529, times=5), Reply("Done after all.")) as server:
-        played = desk.hold(bundled_claude(), server.url)
+        played = desk.hold(claude, server.url)
     assert (played.verdict.decision, played.entry.words) == (Decision.DONE, "Done after all.")
     assert desk.names == ["implement", "implement-retry-1", "implement-retry-2"]
 
@@ -130,7 +151,7 @@ def test_an_api_that_was_down_is_taken_up_again(desk: Desk) -> None:
 def test_a_wake_turn_saves_a_turn_that_failed(desk: Desk, claude: Path) -> None:
     """A failed Turn keeps its background work, and the Wake turn ends the Session well."""
     with model(
-        Reply("", (background("the tests", 4),)), Fault(status=502, error_type="api_error", times=2), Reply("Fine.")
+        Reply("", (background("the tests", 3),)), Fault(status=502, error_type="api_error", times=2), Reply("Fine.")
     ) as server:
         played = desk.hold(claude, server.url)
     assert (played.verdict.decision, desk.names, played.entry.words) == (Decision.DONE, ["implement"], "Fine.")
@@ -152,20 +173,21 @@ def test_a_cli_that_is_killed_while_holding_is_resumed(desk: Desk, claude: Path)
     assert desk.names == ["implement", "implement-resume"]
 
 
-def test_the_turn_limit_fails(desk: Desk) -> None:
+def test_the_turn_limit_fails(desk: Desk, claude: Path) -> None:
     """`--max-turns` is a Failure of its own."""
     desk.extra = ("--max-turns", "1")
     with model(Reply("", (Call("Bash", {"command": "true"}),), times=4)) as server:
-        played = desk.hold(bundled_claude(), server.url)
+        played = desk.hold(claude, server.url)
     assert played.verdict.failure == "max_turns"
 
 
-def test_an_answer_of_3_mb_arrives_whole(desk: Desk) -> None:
+def test_an_answer_of_3_mb_arrives_whole(desk: Desk, claude: Path) -> None:
     """Long lines are read like short ones."""
     with model(Reply("x" * 3_000_000)) as server:
-        played = desk.hold(bundled_claude(), server.url)
+        played = desk.hold(claude, server.url)
     assert played.verdict.decision is Decision.DONE
     assert len(played.entry.words) == 4000
+    assert Path(played.entry.transcript).stat().st_size > 3_000_000
 
 
 def test_a_cancelled_session_is_gone_within_3_seconds(desk: Desk, claude: Path) -> None:
@@ -211,6 +233,15 @@ def test_nothing_survives_our_own_sigkill(tmp_path: Path) -> None:
     while marked(mark) and not limit.passed():
         Clock.pause(0.02)
     assert marked(mark) == ()
+
+
+def watching(command: str) -> tuple[Reply, ...]:
+    """A model that watches the output of `command` (2.1.332 has the tool, and only when it is searched for)."""
+    watch = {"description": "the log", "command": command, "timeout_ms": 3_600_000, "persistent": True}
+    return (
+        *(Reply("", (Call("ToolSearch", {"query": "select:Monitor"}),)), Reply("", (Call("Monitor", watch),))),
+        *(Reply("I watch."), Reply("I see.", times=90)),
+    )
 
 
 def _is_claude(process: int) -> bool:

@@ -39,6 +39,7 @@ def test_a_wake_turn_is_waited_for_whatever_the_order(desk: Desk, order: tuple[s
     ends = [ENDS[name] for name in order]
     played = play(desk, [*HELD, Pause(0.1), *ends, Pause(0.6), *WOKEN, Await("close")])
     assert (played.verdict.decision, played.entry.words, desk.names) == (Decision.DONE, "It passed.", ["implement"])
+    assert desk.said[-1] == "a background task ended; the session was woken"
 
 
 def test_a_wake_turn_that_never_comes_is_resumed_once_then_fails(desk: Desk) -> None:
@@ -46,6 +47,7 @@ def test_a_wake_turn_that_never_comes_is_resumed_once_then_fails(desk: Desk) -> 
     desk.limits = replace(desk.limits, wake=0.3)
     played = play(desk, [*HELD, ENDS["updated"], ENDS["notified"], ENDS["level"], Await("close")])
     assert (played.verdict.failure, desk.names) == ("wake_lost", ["implement", "implement-resume"])
+    assert [entry.lost for entry in desk.entries] == [(), ()], "a task that ended was not killed"
 
 
 def test_work_that_was_killed_is_resumed_once(desk: Desk) -> None:
@@ -62,6 +64,40 @@ def test_a_stopped_task_is_lost_and_the_process_closed(desk: Desk) -> None:
     stopped = (Await("stop_task"), player.updated("x", "killed"), player.notified("x", "stopped"), player.level())
     played = play(desk, [*HELD, *stopped, Await("close")], GOOD)
     assert (played.verdict.decision, desk.entries[0].lost) == (Decision.DONE, ("x",))
+
+
+def test_lines_of_a_monitor_do_not_lengthen_the_hold(desk: Desk) -> None:
+    """Each line opens a Turn; the Hold is counted from the Turn before them, and the Monitor is then stopped."""
+    desk.limits = replace(desk.limits, hold=0.5, settle=0.1)
+    at: dict[str, float] = {}
+    desk.on_progress = lambda line: at.setdefault(line.split()[0], Clock.now())
+    line: list[Step] = [player.init(), Pause(0.05), player.text("Hm."), player.result("Hm.", woken=True), Pause(0.05)]
+    stopped: list[Step] = [
+        Await("stop_task"),
+        player.updated("x", "killed"),
+        player.notified("x", "stopped"),
+        player.level(),
+    ]
+    played = play(desk, [*HELD, *line * 20, *stopped, Await("close")], GOOD)
+    assert (played.verdict.decision, desk.entries[0].lost) == (Decision.DONE, ("x",))
+    assert 0.4 < at["stopping"] - at["the"] < 1.5
+    assert "something new came from the background; the session was woken" in desk.said
+
+
+@pytest.mark.parametrize(
+    ("then", "failure"),
+    [((player.text("Hm."), Die("SIGKILL")), "session_died"), ((player.result("no", error=True),), "api_unavailable")],
+)
+def test_each_process_of_a_session_says_what_it_lost(desk: Desk, then: tuple[Step, ...], failure: str) -> None:
+    """A loss before an API retry is known when the Session fails for another reason later."""
+    desk.clock, desk.retries = Clock(scale=300), 1
+    unavailable = player.text("API Error", error="server_error")
+    killed = (player.updated("x", "killed"), player.notified("x", "stopped"), Exit(1))
+    failing = [*BEGIN, *player.background("x"), unavailable, player.result("no", error=True), *killed]
+    later = [*BEGIN, unavailable, *then, Exit(1)]
+    played = play(desk, failing, later)
+    assert (played.verdict.failure, desk.names) == (failure, ["implement", "implement-retry-1"])
+    assert [entry.lost for entry in desk.entries] == [("x",), ()]
 
 
 def test_death_within_a_turn_leaves_nothing(desk: Desk) -> None:

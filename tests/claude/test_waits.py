@@ -52,6 +52,15 @@ def test_a_hold_is_not_lengthened_by_lines_of_output(steps: Steps, anew: bool) -
     assert (mark(Wait.HOLD, before, 1) != mark(Wait.HOLD, after, 99)) is anew
 
 
+def test_tasks_that_are_being_stopped_have_one_limit_whatever_is_said() -> None:
+    """Only other tasks to stop begin that wait anew."""
+    stopping = [*HOLDING, *background("y"), StopAsked("x"), StopAsked("y")]
+    before, talked, one_left = (facts_of([*stopping, *more]) for more in ([], wakes(), updated("y", "killed")))
+
+    assert mark(Wait.STOPPING, before, 1) == mark(Wait.STOPPING, talked, 99)
+    assert mark(Wait.STOPPING, before, 1) != mark(Wait.STOPPING, one_left, 1)
+
+
 def test_any_line_ends_a_silence() -> None:
     """Within a Turn and while settling, each line begins the wait anew."""
     facts = facts_of(init())

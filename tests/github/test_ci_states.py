@@ -51,6 +51,7 @@ class Scene:
         self.lines: list[str] = []
         self.files: dict[str, str] = {PATH: CI}
         self.message = "Work"
+        self.base_commit = ""
         self.pull_request = 0
 
     def use(self, login: str, kind: str = "app", permissions: Mapping[str, str] | None = None) -> None:
@@ -87,6 +88,7 @@ class Scene:
             files=self.files,
             paths=("a.py",),
             message=self.message,
+            base_commit=self.base_commit,
         )
         return Watch(source, self.clock, Limits(start, timeout), self.lines.append).wait(pushed)
 
@@ -147,6 +149,14 @@ def test_paths_that_no_workflow_is_for(scene: Scene) -> None:
     assert verdict.explanation == (
         "`docs.yml` starts for other paths only; `release.yml` does not start for pushes to `nightjar/issue-1`"
     )
+
+
+def test_other_services_on_the_base_are_told(scene: Scene) -> None:
+    """Where no workflow is for this change, the checks that the base branch has from elsewhere are named."""
+    scene.base_commit = scene.widget.refs()["refs/heads/main"]
+    scene.widget.set_status(scene.base_commit, "ci/ext", "success")
+    scene.files = {}
+    assert scene.wait().explanation.endswith("; on the base branch there is `ci/ext`")
 
 
 def test_workflow_that_somebody_switched_off_is_not_expected(scene: Scene) -> None:
@@ -438,6 +448,20 @@ def test_failure_on_the_second_page_is_found(scene: Scene) -> None:
     for index in range(102):
         scene.widget.set_app_check(scene.head, f"check {index}", "success", "some-app")
     scene.green()
+    assert [check.name for check in scene.wait().failed] == ["the red one"]
+
+
+def test_row_that_moves_between_pages_hides_no_other(scene: Scene) -> None:
+    """When rows come twice because the pages shifted, some came not at all: the lists are read again."""
+    scene.widget.set_app_check(scene.head, "the red one", "failure", "some-app")
+    for index in range(102):
+        scene.widget.set_app_check(scene.head, f"check {index}", "success", "some-app")
+    scene.green()
+    repository = scene.client.repository
+    path = f"{repository.url}/commits/{scene.head}/check-runs?per_page=100&page=1"
+    first = repository.requester.requestJsonAndCheck("GET", path)[1]["check_runs"]
+    shifted = Answer(200, {"total_count": 104, "check_runs": first[-4:]})
+    scene.hub.faults.add(Fault("GET", "/check-runs.*page=2", shifted, times=3))
     assert [check.name for check in scene.wait().failed] == ["the red one"]
 
 

@@ -179,6 +179,12 @@ def test_required_check_that_never_reports() -> None:
         assert "`deploy`" in verdict.explanation
 
 
+def test_required_check_of_another_service_is_given_its_time() -> None:
+    """A required check that the base commit has from elsewhere comes when its service is done: it is waited for."""
+    needs = Expectation(required=("ci/ext",), usual=("ci/ext",))
+    assert state(row(1, "build", "success"), expectation=needs) is CiState.PENDING
+
+
 def test_skip_marker_is_no_absence_of_ci() -> None:
     """Where a marker keeps workflows from starting, nothing is not as it should be."""
     assert state(expectation=Expectation(skipped=True)) is CiState.NEVER_STARTED
@@ -206,6 +212,7 @@ EXPECTATIONS = st.builds(
     Expectation,
     expected=st.lists(st.sampled_from([CI, NIGHTLY]), unique=True).map(tuple),
     required=st.lists(st.sampled_from(["a", "b", "never"]), unique=True).map(tuple),
+    usual=st.lists(st.sampled_from(["b", "never"]), unique=True).map(tuple),
     skipped=st.booleans(),
 )
 SUITES = st.integers(0, 3)

@@ -33,6 +33,8 @@ class Played:
 
     cell: Cell
     broken: tuple[str, ...]
+    lost: bool = False
+    """Whether a Session's last commit went with its runner: the one exception, and only before the next push."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def _dies_at(point: tuple[str, int], then: str) -> Callable[[Theatre], Iterable[
     def play(stage: Theatre) -> Iterable[str]:
         lived = stage.play(stage.label(), dies=point)
         if not lived.killed:
-            return ["it did not die"]
+            return [f"it did not die: {_last(stage.jobs[-1].steps[-1].log)}"]
         return _afterwards(stage, then)
 
     return play
@@ -86,10 +88,15 @@ def _dies_in(request: Named, stored: bool, then: str) -> Callable[[Theatre], Ite
     def play(stage: Theatre) -> Iterable[str]:
         acted = stage.label()
         running: list[subprocess.Popen[str]] = []
-        stage.hub.faults.add(request.fault(Act(lambda: (running[0].kill(), running[0].wait()), stored)))
+
+        def kill() -> None:
+            running[0].kill()
+            running[0].wait()
+
+        stage.hub.faults.add(request.fault(Act(kill, stored)))
         running.append(stage.begin(acted))
         if not stage.end(acted, running[0]).killed:
-            return ["it did not die"]
+            return [f"it did not die: {_last(stage.jobs[-1].steps[-1].log)}"]
         return _afterwards(stage, then)
 
     return play
@@ -98,6 +105,7 @@ def _dies_in(request: Named, stored: bool, then: str) -> Callable[[Theatre], Ite
 def _afterwards(stage: Theatre, then: str) -> Iterable[str]:
     """The last step of the job, twice, or a job of a fresh label; then what is broken."""
     if then == "run":
+        stage.lose_the_runner()
         lived = stage.play(stage.label())
         yield from broken(stage)
         if lived.exit_code or stage.repository.labels(stage.issue) != ("nightjar:ready",):
@@ -119,13 +127,13 @@ def _afterwards(stage: Theatre, then: str) -> Iterable[str]:
 
 # ── faults ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_TROUBLE = {
+_Trouble = Answer | Drop | Wait
+_TROUBLE: dict[str, _Trouble] = {
     "500": Answer(500),
     "502": Answer(502),
     "502 stored": Answer(502, stored=True),
     "dropped": Drop(),
     "dropped stored": Drop(stored=True),
-    "secondary limit": secondary_limit(retry_after=1),
 }
 """What passes: the Run ends as if nothing had been."""
 _REFUSALS = {"403": Answer(403), "401": Answer(401)}
@@ -137,13 +145,15 @@ def fault_cells(known: Clean) -> Iterator[Cell]:
     for request in known.requests:
         for column, trouble in _TROUBLE.items():
             yield Cell(str(request), column, _passes(request, trouble))
+        limit = secondary_limit(retry_after=1, status=429 if request.git else 403)  # git hears of no header
+        yield Cell(str(request), "secondary limit", _passes(request, limit))
         for column, refusal in _REFUSALS.items():
             yield Cell(str(request), column, _refused(request, refusal))
         if request.git:
             yield Cell(str(request), "hangs", _passes(request, Wait()))
 
 
-def _passes(request: Named, trouble: Answer | Drop | Wait) -> Callable[[Theatre], Iterable[str]]:
+def _passes(request: Named, trouble: _Trouble) -> Callable[[Theatre], Iterable[str]]:
     def play(stage: Theatre) -> Iterable[str]:
         acted = stage.label()
         stage.hub.faults.add(request.fault(trouble))
@@ -190,7 +200,7 @@ def play(
         number, cell = numbered
         try:
             with theatre(folder / f"{number}") as stage:
-                played = Played(cell, tuple(cell.play(stage)))
+                played = Played(cell, tuple(cell.play(stage)), bool(stage.lost))
         except subprocess.TimeoutExpired as hung:
             played = Played(cell, (f"it did not end within {hung.timeout:.0f} s",))
         heard(played)
@@ -204,5 +214,7 @@ def table(played: Sequence[Played]) -> str:
     """The size of a matrix and its survivors, for people."""
     survivors = [one for one in played if one.broken]
     rows = [f"  {one.cell.row} | {one.cell.column} | {'; '.join(one.broken)}" for one in survivors]
-    head = f"{len(played)} cells, {len(survivors)} of them broke a promise"
+    lost = sum(one.lost for one in played)
+    head = f"{len(played)} cells ({lost} with a runner lost between a Session's end and the next push)"
+    head += f", {len(survivors)} of them broke a promise"
     return "\n".join([head + ("" if not rows else ":"), *rows])

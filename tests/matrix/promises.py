@@ -19,31 +19,25 @@ def broken(theatre: Theatre, *, refused: str = "") -> Iterator[str]:
     """
     last = theatre.jobs[-1]
     markers = Counter(theatre.markers())
-    for marker, times in markers.items():
-        if times > 1:
-            yield f"{times} comments {marker}"
-    endings = markers[f"<!-- nightjar:ending run={last.run_id} attempt=1 -->"]
-    if not endings:
-        if not refused:
-            yield "no ending was told"
-        elif not _REASON.search(last.steps[-1].log):
-            yield "no reason, neither on the issue nor in the log"
-    told = bool(endings)
+    told = bool(markers[f"<!-- nightjar:ending run={last.run_id} attempt=1 -->"])
+    yield from (f"{times} comments {marker}" for marker, times in markers.items() if times > 1)
+    if not told and not refused:
+        yield "no ending was told"
+    if not told and not _REASON.search(last.steps[-1].log):
+        yield "no reason in the log"
     if told and "/labels" not in refused:
         yield from _labels(theatre)
-    if told and "/pulls" not in refused and "/graphql" not in refused:
+    if told and not any(part in refused for part in ("/labels", "/pulls", "/graphql")):
         yield from _pull_requests(theatre)
     for acted in theatre.jobs:
         yield from _sessions(acted)
     kept = "widget.git" in refused and list(last.job.temp.glob("nightjar/logs/*.patch"))
-    for commit in theatre.missing():
-        if not kept:
-            yield f"commit {commit} of a Session is on no branch of the remote"
-    for process in theatre.survivors():
-        yield f"still alive: {process[:80]}"
-    for step in (step for acted in theatre.jobs for step in acted.steps):
-        if "Traceback" in step.log or "Nightjar itself failed" in step.log:
-            yield f"a traceback: {step.log.strip().splitlines()[-1][:150]}"
+    if not kept:
+        yield from (f"commit {commit} of a Session is on no branch of the remote" for commit in theatre.missing())
+    yield from (f"still alive: {process[:80]}" for process in theatre.survivors())
+    for log in (step.log for acted in theatre.jobs for step in acted.steps):
+        if "Traceback" in log or "Nightjar itself failed" in log:
+            yield f"a traceback: {log.strip().splitlines()[-1][:150]}"
 
 
 def _labels(theatre: Theatre) -> Iterator[str]:

@@ -55,7 +55,8 @@ elif grep -q 'b - a' calc.py; then
   git commit -qam 'Subtract the right way round'
 fi
 echo "${NIGHTJAR_HANDOVER##*/} $(git rev-parse HEAD)" >>"$HOME/sessions"
-say '{"type":"assistant","message":{"content":[{"type":"text","text":"Done."}]},"parent_tool_use_id":null,'$id',"uuid":"2"}'
+say '{"type":"assistant","message":{"content":[{"type":"text","text":"Done."}]},"parent_tool_use_id":null,'\
+$id',"uuid":"2"}'
 say '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"Done.","total_cost_usd":0.01,'\
 '"terminal_reason":"completed",'$id',"uuid":"3"}'
 exec cat >/dev/null
@@ -106,6 +107,8 @@ class Theatre:
         self.token = hub.issue_token("nightjar[bot]")
         self.jobs: list[Acted] = []
         self._payload: dict[str, object] = {}
+        self.lost = ""
+        """A commit that a Session had made when its runner was lost, before the Record was pushed again."""
         self.claude = folder / "claude"
         self.claude.write_text(_CLAUDE, encoding="utf-8")
         self.claude.chmod(0o755)
@@ -185,7 +188,14 @@ class Theatre:
     def missing(self) -> tuple[str, ...]:
         """Commits that a Session left and that no branch of the remote has."""
         wanted = dict.fromkeys(commit for acted in self.jobs for _, commit in acted.sessions)
-        return tuple(commit[:10] for commit in wanted if not self._on_a_branch(commit))
+        return tuple(commit[:10] for commit in wanted if commit != self.lost and not self._on_a_branch(commit))
+
+    def lose_the_runner(self) -> None:
+        """The newest job's runner is gone: a Session's commit that had no chance to leave it is nobody's fault."""
+        sessions = self.jobs[-1].home / "sessions"
+        ref = self.folder / "hub" / "repositories" / "acme" / "widget.git" / "refs" / "nightjar" / "issue-1"
+        if sessions.is_file() and (not ref.is_file() or ref.stat().st_mtime_ns < sessions.stat().st_mtime_ns):
+            self.lost = self.jobs[-1].sessions[-1][1]
 
     def _on_a_branch(self, commit: str) -> bool:
         bare = self.folder / "hub" / "repositories" / "acme" / "widget.git"

@@ -66,6 +66,17 @@ def test_failure_after_repairs_and_a_loss(pushed: Record) -> None:
     same("failed-ci-red", render.ending_comment(record))
 
 
+def test_a_loss_of_the_failing_session_is_named_once(pushed: Record) -> None:
+    """What the Session that the Run failed in lost itself is told by its own reason only."""
+    last = replace(pushed.sessions[-1], name="repair-1", ended="fail", lost=("npm run e2e",))
+    reason = (
+        "repair-1 session died in the middle of a turn (killed by signal 9); a task (npm run e2e) was killed with it"
+    )
+    body = render.ending_comment(failed(replace(pushed, sessions=(last,)), "session_died", reason))
+    assert body.count("npm run e2e") == 1
+    assert "and then:" not in body
+
+
 def test_failure_of_the_seed_case(pushed: Record) -> None:
     """A command that was killed twice is named by the fixed sentence, once."""
     sentence = "implement session ended while waiting on a background task (npm test), which was killed"
