@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from bot.ci.expectation import Pushed
 from bot.clock import Clock
@@ -72,10 +73,10 @@ class _Stage:
         acts: list[tuple[float, Callable[[], None]]] = []
         for job in self.shape.jobs:
             self.open_jobs.setdefault(job.workflow, set()).add(job.name)
-            acts += [(job.begins, lambda job=job: self._begin(job)), (job.ends, lambda job=job: self._end(job))]
+            acts += [(job.begins, partial(self._begin, job)), (job.ends, partial(self._end, job))]
             at = job.begins + job.changes
             while job.changes and at < job.ends:
-                acts.append((at, lambda job=job: self._change(job)))
+                acts.append((at, partial(self._change, job)))
                 at += job.changes
         return sorted(acts, key=lambda act: act[0])
 
