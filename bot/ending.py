@@ -13,7 +13,7 @@ from bot.ports import GitHub, Journal, Reporter, Workspace
 from bot.record import Outcome, Record
 from bot.suspicion import protected
 
-_NOT_PUSHED = frozenset({"handed_over", "push_rejected", "push_workflow_forbidden", "token_expired", "protected_path"})
+_NOT_PUSHED = frozenset({"handed_over", "push_rejected", "push_workflow_forbidden", "protected_path"})
 """Failures after which a push would be refused again, or must not be made."""
 
 

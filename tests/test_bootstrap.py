@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -54,10 +53,8 @@ def test_uv_makes_it(tmp_path: Path) -> None:
 
 
 def test_pip_makes_it(tmp_path: Path) -> None:
-    """Without uv, venv and pip make the same, in well under a minute."""
-    began = time.monotonic()
+    """Without uv, venv and pip make the same."""
     succeeds(start(tmp_path / "env", LOCK, environ=without_uv(tmp_path)))
-    assert time.monotonic() - began < 60
     assert finds_everything(tmp_path / "env")
 
 
