@@ -22,6 +22,8 @@ COMMANDS = ("run", "finish")
 NEEDED = (3, 11)
 NAMES = ("python3.13", "python3.12", "python3.11", "python3.14", "python3", "python")
 ROOT = Path(__file__).resolve().parent.parent
+LAUNCHER = "import sys\n\nfrom bot.__main__ import main\n\nsys.exit(main())\n"
+"""The `nightjar` command, as an installed wheel would have it."""
 INSTALL_SECONDS = 600.0
 PROBE_SECONDS = 20.0
 
@@ -55,7 +57,7 @@ def prepare(folder: Path, lock: Path, environ: dict[str, str]) -> Path:
     python = folder / "bin" / "python"
     stamp = folder / "nightjar-stamp"
     try:
-        wanted = hashlib.sha256(lock.read_bytes() + f"\n{ROOT}".encode()).hexdigest()
+        wanted = hashlib.sha256(lock.read_bytes() + f"\n{ROOT}\n{LAUNCHER}".encode()).hexdigest()
     except OSError as error:
         raise CannotPrepare(f"cannot read {lock}: {error.strerror}") from error
     if python.exists() and stamp.is_file() and stamp.read_text(encoding="ascii") == wanted:
@@ -78,6 +80,9 @@ def prepare(folder: Path, lock: Path, environ: dict[str, str]) -> Path:
         [str(python), "-I", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], quiet, PROBE_SECONDS
     )
     (Path(packages.strip()) / "nightjar.pth").write_text(f"{ROOT}\n", encoding="utf-8")
+    command = folder / "bin" / "nightjar"
+    command.write_text(f"#!{python}\n{LAUNCHER}", encoding="utf-8")
+    command.chmod(0o755)
     stamp.write_text(wanted, encoding="ascii")
     return python
 

@@ -49,6 +49,8 @@ def test_uv_makes_it(tmp_path: Path) -> None:
     """With uv on PATH, the environment is there and complete, and nothing is said on the way."""
     succeeds(start(tmp_path / "env", LOCK))
     assert not (tmp_path / "env/bin/pip").exists()
+    shown = subprocess.run([tmp_path / "env/bin/nightjar", "--help"], capture_output=True, text=True, check=True)
+    assert "work on the issue that the event of this job names" in shown.stdout
     assert finds_everything(tmp_path / "env")
 
 
