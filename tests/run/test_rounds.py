@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 from bot.sandbox.github import SandboxRepository
@@ -211,3 +212,32 @@ def test_unfinished_work_on_a_protected_file_is_not_pushed_either(stage: Stage) 
     assert "touches protected files and was not pushed" in played.ending
     assert "refs/heads/nightjar/issue-1" not in stage.repository.refs()
     assert "nightjar-issue-1.patch" in played.transcripts
+
+
+def test_an_unreadable_record_counts_as_used_up(stage: Stage) -> None:
+    """When a re-run cannot read what was spent, it makes no Repair at all, and says why."""
+    wrong = session("implement", does(f"{ADD_WRONG}; {HAND_OVER}"), says())
+    tried = session("repair-1", does("echo '# one' >> calc.py; git commit -qam One"), says())
+    assert stage.run(wrong, tried, settings={"max-repairs": "1"}).exit_code == 1
+    spoil_record(stage.repository)
+    again = stage.run(
+        session("continue", says()),
+        session("none", does("echo '# two' >> calc.py; git commit -qam Two"), says()),
+        environment={"GITHUB_RUN_ID": "1", "GITHUB_RUN_ATTEMPT": "2"},
+    )
+    assert again.exit_code == 1
+    assert "Record could not be read" in again.ending
+    assert again.outputs["repairs"] == "0"
+
+
+def spoil_record(repository: SandboxRepository) -> None:
+    """Somebody with write access puts a file on the Record's ref that is no Record."""
+    ref = "refs/nightjar/issue-1"
+
+    def git(*words: str, given: str = "") -> str:
+        argv = ["git", "-c", "user.name=octo", "-c", "user.email=octo@example.invalid", *words]
+        done = subprocess.run(argv, cwd=repository.path, input=given, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    tree = git("mktree", given=f"100644 blob {git('hash-object', '-w', '--stdin', given='no Record')}\trecord.json\n")
+    git("update-ref", ref, git("commit-tree", tree, "-p", ref, "-m", "Hm"))
