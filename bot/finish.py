@@ -15,7 +15,7 @@ from bot.clock import BadTimeScale, Clock
 from bot.config import SETTINGS_FILE, Config, ConfigInvalid, read_config
 from bot.ending import EndingPorts, end
 from bot.failures import RunFailed
-from bot.ports import IssueComment
+from bot.ports import GitHub, IssueComment
 from bot.record import FailureEntry, Outcome, Record, UnreadableRecord, from_json
 from bot.report.actions import Runner
 from bot.report.render import marker
@@ -69,8 +69,7 @@ def _finish(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
             base=record.base, branch=record.branch, base_commit=record.round_base or record.base_commit
         )
         record = _as_it_was(record, config, wiring.github.comments(record.trigger.issue))
-        if record.head:
-            record = replace(record, pull_request=wiring.github.find_pull_request(record.branch) or record.pull_request)
+        record = _with_its_pull_request(record, wiring.github)
         end(record if there else replace(record, head=""), config, ports)
     return 0
 
@@ -82,12 +81,14 @@ def _nothing(runner: Runner, why: str) -> int:
 
 def _as_it_was(record: Record, config: Config, comments: Sequence[IssueComment]) -> Record:
     """The Record with how it ended, and with what had been told but not noted down when the process died."""
-    told = {kind: _find(comments, marker(kind, record)) for kind in ("tracking", "ending")}
+    tracking = record.tracking_comment or _find(comments, marker("tracking", record))
+    # Anybody can write our marker, so that the ending has to be by whoever wrote the Tracking comment.
+    author = next((comment.author for comment in comments if comment.id == tracking), "")
     record = replace(
         record,
-        tracking_comment=record.tracking_comment or told["tracking"],
-        ending_comment=told["ending"],
-        claimed=record.claimed or bool(told["tracking"]),
+        tracking_comment=tracking,
+        ending_comment=_find(comments, marker("ending", record), author),
+        claimed=record.claimed or bool(tracking),
     )
     if record.outcome is not None or record.failure is not None:
         return record
@@ -97,5 +98,16 @@ def _as_it_was(record: Record, config: Config, comments: Sequence[IssueComment])
     return replace(record, failure=FailureEntry("runner_lost", reason))
 
 
-def _find(comments: Sequence[IssueComment], text: str) -> int:
-    return next((comment.id for comment in comments if text in comment.body), 0)
+def _find(comments: Sequence[IssueComment], text: str, author: str = "") -> int:
+    """The comment with this text, by `author` if that is known; 0 when there is none."""
+    return next((one.id for one in comments if text in one.body and (not author or one.author == author)), 0)
+
+
+def _with_its_pull_request(record: Record, github: GitHub) -> Record:
+    """As GitHub has it: it may have been opened, or marked ready, without being noted down."""
+    if not record.head:
+        return record
+    try:
+        return replace(record, pull_request=github.find_pull_request(record.branch) or record.pull_request)
+    except RunFailed:
+        return record

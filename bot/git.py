@@ -170,6 +170,8 @@ class Git:
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()
             code = _HUNG
+            if not extra:  # no network, nothing to wait for
+                raise RunFailed("internal", f"git {_verb(words)} did not end within {seconds / 60:.0f} min") from None
         result = Done(code, out.decode(errors="replace"), err.decode(errors="replace"))
         if check and result.code:
             raise RunFailed("internal", f"git {_verb(words)} failed: {last_line(result.err)}", evidence(result.err))

@@ -247,4 +247,6 @@ class Journal(Protocol):
         """Keep it on the runner, whole or not at all; the same Record."""
 
     def publish(self, record: Record, *, work: str = "") -> Record:
-        """Keep it where another runner finds it, too, and with it the commit `work`, a checkpoint. Raises `RunFailed` when another Run has the issue."""
+        """Keep it where another runner finds it, too, and with it the commit `work`, a checkpoint. Raises `RunFailed`
+        when another Run has the issue.
+        """

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.matrix.cells import Cell, Clean, Played, clean, crash_cells, fault_cells, play, sample, table
+from tests.matrix.cells import Played, clean, crash_cells, fault_cells, play, sample, table
 
 ABREAST = 3
 MATRICES = {"crash": crash_cells, "fault": fault_cells}
@@ -25,18 +25,13 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="nightjar-matrix-") as folder:
         known = clean(Path(folder) / "clean")
         for name in wanted:
-            cells = [
-                cell for cell in _cells(name, known) if all(word in f"{cell.row} | {cell.column}" for word in words)
-            ]
+            whole = list(MATRICES[name](known))
+            cells = [cell for cell in whole if all(word in f"{cell.row} | {cell.column}" for word in words)]
             cells = sample(cells, number) if number else cells
             played = play(cells, Path(folder) / name, abreast=ABREAST, heard=_hear)
             lost += sum(bool(one.broken) for one in played)
-            print(f"\n{name} matrix: {table(played)}", flush=True)
+            print(f"\n{name} matrix, {len(whole)} cells: {table(played)}", flush=True)
     return int(bool(lost))
-
-
-def _cells(name: str, known: Clean) -> list[Cell]:
-    return list(MATRICES[name](known))
 
 
 def _hear(played: Played) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from bot.sandbox.github import Act, Answer, Drop, Wait, secondary_limit
 from tests.matrix.promises import broken
 from tests.matrix.requests import Named, named
-from tests.matrix.theatre import Theatre, theatre
+from tests.matrix.theatre import Lived, Theatre, theatre
 
 THEN = ("finish", "run")
 """After a death: the job's last step, or a fresh label where even that did not come."""
@@ -35,6 +35,8 @@ class Played:
     broken: tuple[str, ...]
     lost: bool = False
     """Whether a Session's last commit went with its runner: the one exception, and only before the next push."""
+    missed: bool = False
+    """Whether the request never came: polls are as many as CI takes long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ def _dies_at(point: tuple[str, int], then: str) -> Callable[[Theatre], Iterable[
     def play(stage: Theatre) -> Iterable[str]:
         lived = stage.play(stage.label(), dies=point)
         if not lived.killed:
-            return [f"it did not die: {_last(stage.jobs[-1].steps[-1].log)}"]
+            return [f"it did not die: {_last(lived.log)}"]
         return _afterwards(stage, then)
 
     return play
@@ -86,20 +88,26 @@ def _dies_at(point: tuple[str, int], then: str) -> Callable[[Theatre], Iterable[
 
 def _dies_in(request: Named, stored: bool, then: str) -> Callable[[Theatre], Iterable[str]]:
     def play(stage: Theatre) -> Iterable[str]:
-        acted = stage.label()
-        running: list[subprocess.Popen[str]] = []
-
-        def kill() -> None:
-            running[0].kill()
-            running[0].wait()
-
-        stage.hub.faults.add(request.fault(Act(kill, stored)))
-        running.append(stage.begin(acted))
-        if not stage.end(acted, running[0]).killed:
-            return [f"it did not die: {_last(stage.jobs[-1].steps[-1].log)}"]
+        lived = dies_in(stage, request, stored=stored)
+        if not lived.killed:
+            return [f"it did not die: {_last(lived.log)}"]
         return _afterwards(stage, then)
 
     return play
+
+
+def dies_in(stage: Theatre, request: Named, *, stored: bool) -> Lived:
+    """Label the issue; the main step is killed when that request has come: before its work is done, or after."""
+    running: list[subprocess.Popen[str]] = []
+
+    def kill() -> None:
+        running[0].kill()
+        running[0].wait()
+
+    acted = stage.label()
+    stage.hub.faults.add(request.fault(Act(kill, stored)))
+    running.append(stage.begin(acted))
+    return stage.end(acted, running[0])
 
 
 def _afterwards(stage: Theatre, then: str) -> Iterable[str]:
@@ -159,6 +167,7 @@ def _passes(request: Named, trouble: _Trouble) -> Callable[[Theatre], Iterable[s
         stage.hub.faults.add(request.fault(trouble))
         lived = stage.play(acted)
         stage.hub.faults.clear()
+        stage.missed = request not in named(stage.hub.requests)
         yield from broken(stage)
         if lived.exit_code:
             yield f"exit code {lived.exit_code}: {_last(lived.log)}"
@@ -171,6 +180,7 @@ def _refused(request: Named, refusal: Answer) -> Callable[[Theatre], Iterable[st
         acted = stage.label()
         stage.hub.faults.add(request.fault(refusal, always=True))
         lived = stage.play(acted)
+        stage.missed = request not in named(stage.hub.requests)
         if lived.exit_code not in (0, 1):
             yield f"exit code {lived.exit_code}: {_last(lived.log)}"
         yield from broken(stage, refused=request.shape)
@@ -200,7 +210,7 @@ def play(
         number, cell = numbered
         try:
             with theatre(folder / f"{number}") as stage:
-                played = Played(cell, tuple(cell.play(stage)), bool(stage.lost))
+                played = Played(cell, tuple(cell.play(stage)), bool(stage.lost), stage.missed)
         except subprocess.TimeoutExpired as hung:
             played = Played(cell, (f"it did not end within {hung.timeout:.0f} s",))
         heard(played)
@@ -214,7 +224,9 @@ def table(played: Sequence[Played]) -> str:
     """The size of a matrix and its survivors, for people."""
     survivors = [one for one in played if one.broken]
     rows = [f"  {one.cell.row} | {one.cell.column} | {'; '.join(one.broken)}" for one in survivors]
-    lost = sum(one.lost for one in played)
-    head = f"{len(played)} cells ({lost} with a runner lost between a Session's end and the next push)"
-    head += f", {len(survivors)} of them broke a promise"
+    lost, missed = sum(one.lost for one in played), sum(one.missed for one in played)
+    asides = (
+        f"{missed} whose request never came, {lost} whose runner was lost between a Session's end and the next push"
+    )
+    head = f"{len(played)} played ({asides}), {len(survivors)} of them broke a promise"
     return "\n".join([head + ("" if not rows else ":"), *rows])

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.matrix.cells import Clean, crash_cells, play, sample, table
+from tests.matrix.cells import Clean, crash_cells, dies_in, play, sample, table
+from tests.matrix.requests import Named
+from tests.matrix.theatre import theatre
 
 CELLS = 12
 
@@ -17,3 +19,26 @@ def test_a_run_that_is_killed_anywhere_is_told_once(known: Clean, tmp_path: Path
     played = play(sample(cells, CELLS), tmp_path / "cells", abreast=2)
     assert len(played) == CELLS
     assert not any(one.broken for one in played), table(played)
+
+
+def test_a_stranger_cannot_silence_an_ending(tmp_path: Path) -> None:
+    """A comment by somebody else with the ending's hidden line does not pass for the ending."""
+    with theatre(tmp_path / "stage") as stage:
+        acted = stage.label()
+        assert stage.play(acted, dies=("after-save", 6)).killed
+        forged = f"<!-- nightjar:ending run={acted.run_id} attempt=1 -->"
+        stage.repository.comment(stage.issue, forged, author="bob")
+        stage.play(acted, "finish")
+        told = [comment for comment in stage.repository.comments(stage.issue) if forged in comment.body]
+        assert [comment.author for comment in told] == ["bob", "nightjar[bot]"]
+
+
+def test_what_a_session_wrote_survives_its_runner(tmp_path: Path) -> None:
+    """A Run that dies before it pushes the Issue branch leaves a checkpoint, which the next Run goes on with."""
+    with theatre(tmp_path / "stage") as stage:
+        branch_push = Named("POST", "/acme/widget.git/git-receive-pack", 3)  # after the claim and the checkpoint
+        assert dies_in(stage, branch_push, stored=False).killed
+        assert [ref for ref in stage.repository.refs() if "nightjar" in ref] == ["refs/nightjar/issue-1"]
+        assert stage.play(stage.label()).exit_code == 0
+        assert [kind for kind, _ in stage.jobs[1].sessions] == ["continue"]
+        assert not stage.missing()

@@ -107,6 +107,8 @@ class Theatre:
         self.token = hub.issue_token("nightjar[bot]")
         self.jobs: list[Acted] = []
         self._payload: dict[str, object] = {}
+        self.missed = False
+        """Whether the request that was to go wrong never came."""
         self.lost = ""
         """A commit that a Session had made when its runner was lost, before the Record was pushed again."""
         self.claude = folder / "claude"
