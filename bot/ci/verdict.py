@@ -90,8 +90,3 @@ def _broken(check: Check) -> str:
 
 def _named(names: Sequence[str]) -> str:
     return ", ".join(f"`{name.rpartition('/')[2] if name.startswith('.github/') else name}`" for name in names)
-
-
-def unjudged(verdict: CiVerdict) -> tuple[Check, ...]:
-    """The checks that ended without saying anything about the code; `conclusion` is GitHub's word for it."""
-    return tuple(check for check in verdict.checks if check.state is CheckState.NO_VERDICT)

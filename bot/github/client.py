@@ -159,7 +159,7 @@ class Client:
     def _once(self, request: str, call: Callable[[], T]) -> T:
         try:
             return call()
-        except Exception as error:
+        except Exception as error:  # two libraries with trees of their own; what is neither's is raised again
             answer = answer_of(error)
             if answer is None:
                 raise

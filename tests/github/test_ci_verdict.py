@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.ci.expectation import Expectation
 from bot.ci.observation import ACTIONS, CheckRow, CiObservation, WorkflowRun, state_of
-from bot.ci.verdict import judge, unjudged
+from bot.ci.verdict import judge
 from bot.record import Check, CheckState, CiState
 
 HEAD = "1" * 40
@@ -69,7 +69,8 @@ def test_end_that_says_nothing_of_the_code_has_nothing_to_repair(conclusion: str
     verdict = judge(CiObservation(HEAD, (row(1, "test", conclusion),)), EXPECTED, start_over=True)
     assert verdict.state is CiState.INFRASTRUCTURE
     assert verdict.failed == ()
-    assert [(check.name, check.conclusion) for check in unjudged(verdict)] == [("test", conclusion)]
+    unjudged = [check for check in verdict.checks if check.state is CheckState.NO_VERDICT]
+    assert [(check.name, check.conclusion) for check in unjudged] == [("test", conclusion)]
 
 
 def test_nothing_yet_is_unknown_until_the_start_window_is_over() -> None:

@@ -200,7 +200,7 @@ def _execute(task: JobTask, processes: JobProcesses) -> JobEnd:
     """Run a job. What the sandbox could not do (a full disk, ...) fails it too: no job stays without an end."""
     try:
         return JobRun(task, processes).execute()
-    except Exception as error:
+    except Exception as error:  # a fault of ours becomes a failed job with its reason, not a job that never ends
         log.exception("job %s of %s", task.name, task.workflow.path)
         message = f"##[error]The sandbox failed to run this job: {type(error).__name__}: {error}"
         return JobEnd("failure", (), f"{stamp(datetime.now(UTC))} {message}\n".encode())
