@@ -9,6 +9,7 @@ import pytest
 
 from bot.clock import Clock
 from bot.sandbox.github import EmbeddedGitHub, SandboxRepository
+from bot.sandbox.github.ci_desk import Equipment
 from tests.sandbox.conftest import FILES, Caller
 
 REPO = "/repos/acme/widget"
@@ -85,3 +86,35 @@ def test_a_budget_is_filled_again_when_its_time_is_over(tmp_path: Path) -> None:
         Clock().sleep(max(0.0, reset - Clock.today().timestamp()) + 0.01)
         got = call("GET", REPO)
         assert (got.status, got.headers["x-ratelimit-used"]) == (200, "1")
+
+
+def test_job_tokens_of_a_repository_share_a_thousand_requests(tmp_path: Path) -> None:
+    """What one job uses up another of the repository misses; a token of another kind has its own, larger budget."""
+    with EmbeddedGitHub(tmp_path / "shared") as shared:
+        repo = shared.create_repository("acme/widget", FILES)
+        desk = shared.ci_of(repo)
+        desk.equip(Equipment(), runners=1)
+        jobs = [Caller(shared, desk.issue_token({"contents": "read"})) for _ in range(2)]
+        used = [job("GET", REPO).headers for job in jobs]
+        assert [(rate["x-ratelimit-limit"], rate["x-ratelimit-used"]) for rate in used] == [
+            ("1000", "1"),
+            ("1000", "2"),
+        ]
+        app = Caller(shared, shared.issue_token("nightjar[bot]"))("GET", REPO).headers
+        assert (app["x-ratelimit-limit"], app["x-ratelimit-used"]) == ("5000", "1")
+
+
+def test_a_scale_speeds_the_reset_up(tmp_path: Path) -> None:
+    """An hour at a scale of 900 is over after four seconds, and is an hour to whoever plans by the named reset."""
+    with EmbeddedGitHub(tmp_path / "fast", ci=False, rate_limit=1, scale=900) as fast:
+        fast.create_repository("acme/widget", FILES)
+        call = Caller(fast, fast.issue_token("nightjar[bot]"))
+        first, asked = call("GET", REPO), Clock.today().timestamp()
+        Clock(900).sleep(900)
+        refused = call("GET", REPO)
+        assert 3000 < int(first.headers["x-ratelimit-reset"]) - asked < 3602
+        assert (refused.status, refused.headers["x-ratelimit-remaining"]) == (403, "0")
+        planned = int(refused.headers["x-ratelimit-reset"]) - Clock.today().timestamp()
+        assert planned < 2702
+        Clock(900).sleep(planned + 1)
+        assert call("GET", REPO).status == 200

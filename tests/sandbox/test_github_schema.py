@@ -134,6 +134,8 @@ ANSWERS: tuple[tuple[str, object, Any], ...] = (
     ("POST {repo}/actions/runs/{held}/approve", None, models.EmptyObject),
     ("POST {repo}/actions/runs/{run}/rerun-failed-jobs", None, models.EmptyObject),
     ("GET {repo}/actions/runs/{run}", None, models.WorkflowRun),
+    ("POST {repo}/actions/runs/{busy}/cancel", None, models.EmptyObject),
+    ("GET {repo}/actions/variables/NIGHTJAR_PAUSED", None, models.ActionsVariable),
     ("GET {repo}/actions/permissions", None, models.ActionsRepositoryPermissions),
     ("GET {repo}/actions/permissions/workflow", None, models.ActionsGetDefaultWorkflowPermissions),
     ("GET {repo}/branches/release/protection", None, models.BranchProtection),
@@ -152,6 +154,7 @@ BODILESS = {
     "DELETE /repos/{owner}/{repo}/git/refs/{ref}",
     "DELETE /repos/{owner}/{repo}/issues/comments/{comment}",
     "POST /repos/{owner}/{repo}/actions/workflows/{workflow}/dispatches",
+    "POST /repos/{owner}/{repo}/dispatches",
     "GET /repos/{owner}/{repo}/actions/jobs/{id}/logs",
 }
 # These answer as one of the others does, and would only change what it is asked about.
@@ -208,6 +211,8 @@ def test_every_answer_is_what_github_publishes(hub: EmbeddedGitHub, repo: Sandbo
     repo.annotate(check, Annotation("failure", "no", "app.py", 2, 3, "Broken"), Annotation("warning", "perhaps"))
     repo.add_suite(sha, "linter")
     names: dict[str, object] = {"repo": REPO, "sha": sha, "comment": comment, "check": check, "pull": 0, "run": 0}
+    names["busy"] = repo.add_run(sha, "busy.yml")
+    repo.set_variable("NIGHTJAR_PAUSED", "true")
     names["held"] = repo.add_run(sha, "held.yml", "action_required", event="pull_request")
     names["run"] = call.get(f"{REPO}/actions/runs")["workflow_runs"][-1]["id"]
     covered = set()

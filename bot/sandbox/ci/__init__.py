@@ -1,8 +1,11 @@
-"""Real CI for the sandbox: the workflows of the commit under test, their `run:` steps executed in a clean checkout."""
+"""Real workflows for the sandbox: those of a commit that an event starts, their `run:` steps and the actions that the
+sandbox has, each job in a folder of its own.
+"""
 
 from __future__ import annotations
 
 from bot.sandbox.ci.engine import CiEngine
-from bot.sandbox.ci.events import Annotation, CiEvent, CiPublisher, JobEnd, StepResult
+from bot.sandbox.ci.events import Annotation, Approval, CiEvent, CiPublisher, JobEnd, StepResult
+from bot.sandbox.ci.runs import LOST_RUNNER
 
-__all__ = ["Annotation", "CiEngine", "CiEvent", "CiPublisher", "JobEnd", "StepResult"]
+__all__ = ["LOST_RUNNER", "Annotation", "Approval", "CiEngine", "CiEvent", "CiPublisher", "JobEnd", "StepResult"]

@@ -88,17 +88,6 @@ class TestedCommit:
         found = git(self.repository, "merge-base", trunk, self.event.sha, ok=(0, 1, 128)).stdout.decode().strip()
         return "" if found == self.event.sha else found
 
-    def workflow_files(self) -> Mapping[str, str]:
-        """The text of each workflow file, by path, in order."""
-        listed = _names(
-            git(self.repository, "ls-tree", "-r", "-z", "--name-only", self.sha, "--", ".github/workflows").stdout
-        )
-        return {
-            path: git(self.repository, "cat-file", "blob", f"{self.sha}:{path}").stdout.decode("utf-8", "replace")
-            for path in sorted(listed)
-            if is_workflow_file(path)
-        }
-
     def check_out(self, directory: Path) -> None:
         """Make `directory` a clean checkout, with `origin` set: detached for a pull request, else on the branch."""
         git(directory.parent, "init", "--quiet", "--template=", "-b", "main", str(directory))
@@ -108,6 +97,16 @@ class TestedCommit:
         branch = self.ref.removeprefix("refs/heads/")
         target = ["--detach"] if branch == self.ref else ["-B", branch]
         git(directory, "checkout", "--quiet", "--force", *target, self.sha)
+
+
+def workflow_files(repository: Path, sha: str) -> Mapping[str, str]:
+    """The text of each workflow file of a commit, by path, in order."""
+    listed = _names(git(repository, "ls-tree", "-r", "-z", "--name-only", sha, "--", ".github/workflows").stdout)
+    return {
+        path: git(repository, "cat-file", "blob", f"{sha}:{path}").stdout.decode("utf-8", "replace")
+        for path in sorted(listed)
+        if is_workflow_file(path)
+    }
 
 
 def _names(listing: bytes) -> tuple[str, ...]:

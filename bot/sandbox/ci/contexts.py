@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.sandbox.ci.commit import TestedCommit
 from bot.sandbox.ci.values import Value
+from bot.sandbox.ci.workflow import Workflow
 
 EXPORTED = (
     *("actor", "api_url", "base_ref", "event_name", "event_path", "head_ref", "job", "ref", "ref_name", "ref_type"),
-    *("repository", "repository_owner", "run_attempt", "run_id", "run_number", "server_url", "sha", "workflow"),
-    "workspace",
+    *("repository", "repository_owner", "run_attempt", "run_id", "run_number", "server_url", "sha"),
+    *("triggering_actor", "workflow", "workflow_ref", "workflow_sha", "workspace"),
 )
 """The keys of the `github` context that steps also see as `GITHUB_…` variables."""
 
@@ -55,9 +56,20 @@ class RunAttempt:
     number: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a job speaks to GitHub with; empty where it has no business there."""
+
+    api_url: str = ""
+    server_url: str = ""
+    token: str = field(default="", repr=False)
+
+
 def event_payload(commit: TestedCommit) -> Mapping[str, Value]:
-    """The part of GitHub's event payload that a workflow for tests may look at."""
+    """The event's payload; where nobody gave one, the part of it that a workflow for tests may look at."""
     event = commit.event
+    if event.payload:
+        return event.payload
     payload: dict[str, Value] = {"repository": {"full_name": commit.full_name}, "ref": event.ref}
     if event.name == "push":
         payload |= {"before": event.before, "after": event.sha}
@@ -71,14 +83,14 @@ def event_payload(commit: TestedCommit) -> Mapping[str, Value]:
 
 
 def github_context(
-    commit: TestedCommit, workflow: str, job: str, attempt: RunAttempt, rooms: Rooms
+    commit: TestedCommit, workflow: Workflow, job: str, attempt: RunAttempt, rooms: Rooms, means: Means
 ) -> Mapping[str, Value]:
-    """The `github` context. There is no token: nothing in a sandbox job may speak for the bot."""
+    """The `github` context."""
     event = commit.event
     pull = event.name == "pull_request"
     return {
-        "actor": "sandbox",
-        "api_url": "",
+        "actor": event.actor,
+        "api_url": means.api_url,
         "base_ref": event.base if pull else "",
         "event": event_payload(commit),
         "event_name": event.name,
@@ -93,10 +105,13 @@ def github_context(
         "run_attempt": str(attempt.number),
         "run_id": str(attempt.run_id),
         "run_number": str(attempt.run_id),
-        "server_url": "",
+        "server_url": means.server_url,
         "sha": commit.sha,
-        "token": "",
-        "workflow": workflow,
+        "token": means.token,
+        "triggering_actor": event.actor,
+        "workflow": workflow.name,
+        "workflow_ref": f"{commit.full_name}/{workflow.path}@{commit.ref}",
+        "workflow_sha": commit.sha,
         "workspace": str(rooms.workspace),
     }
 

@@ -1,23 +1,24 @@
-"""Starts the workflows that an event asks for and runs their jobs on worker threads."""
+"""Starts the workflows that an event asks for and runs their jobs on the sandbox's runners."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import count
 from pathlib import Path
 
-from bot.ci.filters import skip_requested, starts
 from bot.sandbox.ci.commit import TestedCommit, tested_commit
+from bot.sandbox.ci.concurrency import Groups
 from bot.sandbox.ci.contexts import RunAttempt
 from bot.sandbox.ci.events import CiEvent, CiPublisher
-from bot.sandbox.ci.runs import WorkflowRun
-from bot.sandbox.ci.workflow import Broken, Workflow, read_workflow
-
-JOBS_AT_ONCE = 2
+from bot.sandbox.ci.host import BareHost, JobHost
+from bot.sandbox.ci.planning import planned
+from bot.sandbox.ci.runners import RUNNERS, Runners
+from bot.sandbox.ci.runs import Shop, WorkflowRun
+from bot.sandbox.ci.workflow import Broken, Workflow
 
 log = logging.getLogger(__name__)
 
@@ -25,32 +26,48 @@ log = logging.getLogger(__name__)
 class CiEngine:
     """The sandbox's CI. Close it: its jobs are processes.
 
-    A planner thread takes the events in order; jobs share `JOBS_AT_ONCE` workers. The publisher is called from these
-    threads.
+    A planner thread takes the events in order; jobs share the runners. The publisher is called from these threads.
     """
 
-    def __init__(self, publisher: CiPublisher, workroom: Path) -> None:
-        """`workroom` is a directory of the engine's own, made when needed; checkouts lie there while their jobs run."""
+    def __init__(self, publisher: CiPublisher, workroom: Path, host: JobHost | None = None) -> None:
+        """`workroom` is a directory of the engine's own, made when needed; checkouts lie there while their jobs run.
+        Without a `host` jobs have nothing but a shell.
+        """
         self._publisher = publisher
-        self._workroom = workroom
+        self._workroom = workroom.resolve()
         self._planner = ThreadPoolExecutor(1, thread_name_prefix="ci-planner")
-        self._workers = ThreadPoolExecutor(JOBS_AT_ONCE, thread_name_prefix="ci-job")
+        self._runners = Runners(RUNNERS)
         self._changed = threading.Condition()
-        self._open = 0  # tasks handed to either pool that have not ended
+        self._open = 0  # tasks handed to either that have not ended
         self._closed = False
         self._runs: dict[int, WorkflowRun] = {}  # the latest attempt of each
         self._held: dict[int, WorkflowRun] = {}
         self._numbers = count(1)
+        later = partial(self._hand_to, self._planner.submit)
+        self._shop = Shop(publisher, host or BareHost(), Groups(), partial(self._hand_to, self._runners.submit), later)
 
-    def start(self, repository: Path, event: CiEvent, *, held: bool = False) -> None:
-        """Plan and run what `event` starts in the bare `repository`; returns at once. `held` runs wait for `approve`.
-        After `close` nothing starts.
+    def resize(self, runners: int) -> None:
+        """Have so many runners from now on."""
+        self._runners.resize(runners)
+
+    def start(self, repository: Path, event: CiEvent) -> None:
+        """Plan and run what `event` starts in the bare `repository`; returns at once. What needs an approval waits for
+        `approve`. After `close` nothing starts.
         """
-        self._hand_to(self._planner, lambda: self._plan(repository, event, held))
+        self._ask(lambda: self._plan(repository, event))
 
     def approve(self, run_id: int) -> None:
         """Let a held run begin; returns at once."""
-        self._hand_to(self._planner, lambda: self._release(run_id))
+        self._ask(lambda: self._release(run_id))
+
+    def cancel(self, run_id: int) -> None:
+        """Cancel a run as its page does; returns at once. Nothing happens to one that has ended."""
+        self._ask(lambda: self._runs[run_id].cancel() if run_id in self._runs else None)
+
+    def lose(self, run_id: int, name: str = "") -> bool:
+        """Lose the machine that runs a job of a run, the one called `name` where several run; whether there was one."""
+        run = self._runs.get(run_id)
+        return run is not None and run.lose(name)
 
     def rerun(self, run_id: int, names: Collection[str]) -> frozenset[str] | None:
         """Run the job rows called `names` of a run that has ended again, and the jobs that need theirs, as its next
@@ -60,7 +77,7 @@ class CiEngine:
         if ended is None:
             return None
         run, carried = ended.again(names, self._directory())
-        self._hand_to(self._planner, lambda: self._begin(run))
+        self._ask(lambda: self._begin(run))
         return carried
 
     def idle(self, timeout: float) -> bool:
@@ -74,22 +91,23 @@ class CiEngine:
             self._closed = True
             runs = [run for run in self._runs.values() if not run.finished]
         for run in runs:
-            run.cancel()
-        self._planner.shutdown()
-        self._workers_done()
-        self._workers.shutdown()
-
-    def _workers_done(self) -> None:
-        """Wait for every task: a job that ends may still hand on the next one."""
+            run.kill()
         with self._changed:
             self._changed.wait_for(lambda: self._open == 0)
+        self._planner.shutdown()
+        self._runners.join()
 
-    def _hand_to(self, pool: ThreadPoolExecutor, work: Callable[[], None]) -> None:
+    def _ask(self, work: Callable[[], None]) -> None:
+        """Hand something new to the planner, unless the engine is closed."""
         with self._changed:
-            if self._closed and pool is self._planner:
+            if self._closed:
                 return
+        self._shop.later(work)
+
+    def _hand_to(self, take: Callable[[Callable[[], None]], object], work: Callable[[], None]) -> None:
+        with self._changed:
             self._open += 1
-        pool.submit(self._count_down, work)
+        take(partial(self._count_down, work))
 
     def _count_down(self, work: Callable[[], None]) -> None:
         try:
@@ -101,22 +119,22 @@ class CiEngine:
                 self._open -= 1
                 self._changed.notify_all()
 
-    def _plan(self, repository: Path, event: CiEvent, held: bool) -> None:
+    def _plan(self, repository: Path, event: CiEvent) -> None:
         """Start the workflows of the commit under test; none for a pull request that conflicts with its base."""
         if self._closed:
             return
         commit = tested_commit(repository, event)
-        if commit is None or (event.name != "workflow_dispatch" and skip_requested(commit.message)):
+        if commit is None:
             return
-        for workflow in planned(commit):
+        for workflow, seen in planned(commit):
             if isinstance(workflow, Broken):
                 self._refuse(workflow, event)
-            elif held:
+            elif event.approval:
                 run_id = self._publisher.workflow_held(event, workflow.path, workflow.name)
-                self._held[run_id] = self._run(run_id, workflow, commit)
+                self._held[run_id] = self._run(run_id, workflow, seen)
             else:
                 run_id = self._publisher.workflow_started(event, workflow.path, workflow.name)
-                self._begin(self._run(run_id, workflow, commit))
+                self._begin(self._run(run_id, workflow, seen))
 
     def _refuse(self, workflow: Broken, event: CiEvent) -> None:
         log.warning("%s", workflow.problem)
@@ -128,8 +146,7 @@ class CiEngine:
             self._begin(self._held.pop(run_id))
 
     def _run(self, run_id: int, workflow: Workflow, commit: TestedCommit) -> WorkflowRun:
-        attempt, submit = RunAttempt(run_id), partial(self._hand_to, self._workers)
-        return WorkflowRun(self._publisher, workflow, commit, attempt, self._directory(), submit)
+        return WorkflowRun(self._shop, workflow, commit, RunAttempt(run_id), self._directory())
 
     def _directory(self) -> Path:
         return self._workroom / f"run-{next(self._numbers)}"
@@ -139,19 +156,5 @@ class CiEngine:
             self._runs[run.attempt.run_id] = run
             closed = self._closed
         if closed:
-            run.cancel()
-        run.advance()
-
-
-def planned(commit: TestedCommit) -> Iterator[Workflow | Broken]:
-    """The workflows that the commit's event starts. A file without readable triggers counts for a push."""
-    event = commit.event
-    for path, text in commit.workflow_files().items():
-        workflow = read_workflow(path, text)
-        if event.name == "workflow_dispatch" and Path(path).name != Path(event.workflow).name:
-            continue
-        if workflow.on is None:
-            if event.name != "pull_request":
-                yield workflow
-        elif starts(workflow.on, event, lambda: commit.changed_paths):
-            yield workflow
+            run.kill()
+        run.start()

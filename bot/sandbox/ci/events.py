@@ -5,20 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Literal, Protocol
 
+from bot.sandbox.ci.values import Value
+
 Conclusion = Literal["success", "failure", "skipped", "cancelled"]
+Approval = Literal["", "fork", "job token"]
+"""Why a run waits for somebody: as a fork's pull request would, or for a job's own token; "" for not at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class CiEvent:
     """Something that may start workflows.
 
-    `name` is `push`, `pull_request` or `workflow_dispatch`; `action` is the pull request's (`opened`, `synchronize`,
-    `reopened`, `ready_for_review`, ...), else empty. `ref` is full (`refs/heads/x`; for a pull request that of its head
-    branch), `sha` the head commit. `base` is the pull request's base branch. `before` is the commit that the ref held
-    before the push, or the merge base of a pull request; empty or all zeros when unknown. `workflow` is the file name
-    to dispatch, `inputs` its inputs.
+    `name` is GitHub's (`push`, `pull_request`, `issues`, `workflow_run`, ...), `action` its activity type (`opened`,
+    `labeled`, `completed`, ...; for `repository_dispatch` its type), else empty. `ref` is full (`refs/heads/x`; for a
+    pull request that of its head branch), `sha` the head commit; events about neither a push nor a pull request are
+    about the default branch. `base` is the pull request's base branch. `before` is the commit that the ref held before
+    the push, or the merge base of a pull request; empty or all zeros when unknown. `number` is the issue's or pull
+    request's, or the id of the workflow run, check suite or commit status. `workflow` is the file name to dispatch, or
+    the name of the workflow that has run; `inputs` are a dispatch's. `detail` is an issue's label, a workflow run's
+    branch, or the schedule. `approval` says why its runs wait for somebody; empty when they do not. `payload` is the
+    webhook's; without one a small one is made up.
     """
 
     name: str
@@ -30,6 +39,10 @@ class CiEvent:
     number: int = 0
     inputs: Mapping[str, str] = field(default_factory=dict)
     workflow: str = ""
+    detail: str = ""
+    actor: str = "sandbox"
+    approval: Approval = ""
+    payload: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +72,8 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True)
 class JobEnd:
-    """How a job ended. `log` is the whole job log (at most 64 MiB); `tolerated`: `continue-on-error` keeps a failure
-    from the run.
+    """How a job ended. `log` is the whole job log (at most 64 MiB), empty where there is none; `summary` what its steps
+    wrote for people; `tolerated`: `continue-on-error` keeps a failure from the run.
     """
 
     conclusion: Conclusion
@@ -69,6 +82,9 @@ class JobEnd:
     annotations: Sequence[Annotation] = ()
     outputs: Mapping[str, str] = field(default_factory=dict)
     tolerated: bool = False
+    summary: str = ""
+    temp: Path | None = None
+    """Where its temporary files are kept, if they are."""
 
 
 class CiPublisher(Protocol):

@@ -1,7 +1,7 @@
-"""GitHub's `${{ }}` expressions, as far as a test suite's workflow needs them. Pure.
+"""GitHub's `${{ }}` expressions, as far as the sandbox's workflows need them. Pure.
 
-Literals, contexts (`a.b`, `a['b']`), `! == != < <= > >= && ||`, and the functions of `FUNCTIONS`. What cannot be read
-raises `ExpressionError` when it is compiled, so that a job fails before its first step and not in the middle.
+Literals, contexts (`a.b`, `a['b']`, `a.*.b`), `! == != < <= > >= && ||`, and the functions of `FUNCTIONS`. What cannot
+be read raises `ExpressionError` when it is compiled, so that a job fails before its first step and not in the middle.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from bot.sandbox.ci.values import FUNCTIONS, ExpressionError, Value, as_number, equal, look_up, truthy
+from bot.sandbox.ci.values import FUNCTIONS, ExpressionError, Value, as_number, equal, every, look_up, truthy
 
 CONTEXTS = frozenset(
     {"env", "github", "inputs", "job", "matrix", "needs", "runner", "secrets", "steps", "strategy", "vars"}
@@ -44,7 +44,7 @@ class Expression:
 
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<string>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<name>[A-Za-z_][\w-]*)|(?P<op>==|!=|<=|>=|&&|\|\||[!<>()\[\].,]))"
+    r"\s*(?:(?P<string>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<name>[A-Za-z_][\w-]*)|(?P<op>==|!=|<=|>=|&&|\|\||[!<>()\[\].,*]))"
 )
 _COMPARISONS: Mapping[str, Callable[[Value, Value], bool]] = {
     "==": equal,
@@ -127,6 +127,9 @@ class _Parser:
             if sign == "[":
                 key = self._either()
                 self._expect("]")
+            elif self._take("*"):
+                holder = _access_all(holder)
+                continue
             else:
                 if self.at >= len(self.tokens) or self.tokens[self.at][0] != "name":
                     raise self._unexpected()
@@ -182,6 +185,10 @@ def _constant(value: Value) -> Compiled:
 
 def _access(holder: Compiled, key: Compiled) -> Compiled:
     return lambda scope: look_up(holder(scope), key(scope))
+
+
+def _access_all(holder: Compiled) -> Compiled:
+    return lambda scope: every(holder(scope))
 
 
 def _compare(comparison: Callable[[Value, Value], bool], left: Compiled, right: Compiled) -> Compiled:

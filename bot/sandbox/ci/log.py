@@ -71,6 +71,11 @@ class JobLog:
             for part in text.split("\n"):
                 self._write(part)
 
+    def mask(self, secret: str) -> None:
+        """Hide `secret` from here on."""
+        with self._lock:
+            self._masks += [line for line in secret.splitlines() if line.strip()]
+
     def error(self, text: str) -> None:
         """Write one line that GitHub shows in red, and annotates."""
         self._annotate(Annotation("failure", text))

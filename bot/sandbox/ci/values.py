@@ -61,8 +61,21 @@ def equal(left: Value, right: Value) -> bool:
     return as_number(left) == as_number(right)
 
 
+class Filtered(list["Value"]):
+    """What `.*` found: a property of it is that of each element that has one."""
+
+
+def every(holder: Value) -> Value:
+    """`.*`: the elements of a list, the values of an object; nothing of anything else."""
+    if isinstance(holder, Mapping):
+        return Filtered(holder.values())
+    return Filtered(holder if isinstance(holder, (list, tuple)) else ())
+
+
 def look_up(holder: Value, key: Value) -> Value:
     """A property or an index; null when it is not there. Property names have no case."""
+    if isinstance(holder, Filtered) and isinstance(key, str):
+        return Filtered(found for one in holder if (found := look_up(one, key)) is not None)
     if isinstance(holder, Mapping):
         name = as_text(key)
         if name in holder:

@@ -13,17 +13,35 @@ from typing import Any
 
 from bot.ci.filters import EventFilter
 from bot.ci.triggers import WorkflowError, as_mapping, as_strings, load, read_triggers
+from bot.sandbox.ci.subscriptions import Subscriptions, read_subscriptions
 from bot.sandbox.ci.values import Value, as_text
+
+PERMISSIONS = (
+    *("actions", "attestations", "checks", "contents", "deployments", "discussions", "id-token", "issues", "models"),
+    *("packages", "pages", "pull-requests", "security-events", "statuses"),
+)
+"""What `permissions:` may name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Concurrency:
+    """The group that a workflow or job runs in, and whether it waits for the one that holds it; both may be
+    expressions.
+    """
+
+    group: str
+    cancel_in_progress: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: `run` is its script, or `uses` its action."""
+    """One step: `run` is its script, or `uses` its action, with `inputs`."""
 
     name: str
     id: str
     run: str
     uses: str
+    inputs: Mapping[str, str]
     condition: str
     env: Mapping[str, str]
     shell: str
@@ -49,6 +67,9 @@ class Job:
     timeout_minutes: str
     outputs: Mapping[str, str]
     steps: tuple[Step, ...]
+    permissions: Mapping[str, str] | None
+    """What its token may do, as the API names it (`pull_requests`); None: as the workflow says."""
+    concurrency: Concurrency | None
     unsupported: str
     """What this job asks for and the sandbox does not have (`container`, ...), or empty."""
 
@@ -62,15 +83,21 @@ class Workflow:
     on: Mapping[str, EventFilter]
     env: Mapping[str, str]
     jobs: Mapping[str, Job]
+    subscriptions: Subscriptions
+    permissions: Mapping[str, str] | None
+    concurrency: Concurrency | None
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A workflow that cannot be read; `on` is what could be read of its triggers (None: not even those)."""
+    """A workflow that cannot be read; `on` and `subscriptions` are what could be read of its triggers (None: not even
+    those).
+    """
 
     path: str
     problem: str
-    on: Mapping[str, EventFilter] | None = field(default=None)
+    on: Mapping[str, EventFilter] | None = None
+    subscriptions: Subscriptions = field(default_factory=Subscriptions)
 
 
 def read_workflow(path: str, text: str) -> Workflow | Broken:
@@ -78,26 +105,39 @@ def read_workflow(path: str, text: str) -> Workflow | Broken:
     import yaml  # here, because it is slow to import
 
     on: Mapping[str, EventFilter] | None = None
+    subscriptions = Subscriptions()
     try:
         document = as_mapping(load(text), path)
         if "on" not in document:
             raise WorkflowError(f"{path}: 'on' is missing")
         on = read_triggers(document["on"])
-        return _workflow(path, document, on)
+        subscriptions = read_subscriptions(document["on"])
+        return _workflow(path, document, on, subscriptions)
     except yaml.YAMLError as error:
         return Broken(path, f"{path}: not YAML: {' '.join(str(error).split())}")
     except WorkflowError as error:
-        return Broken(path, str(error), on)
+        return Broken(path, str(error), on, subscriptions)
 
 
-def _workflow(path: str, document: Mapping[str, Any], on: Mapping[str, EventFilter]) -> Workflow:
+def _workflow(
+    path: str, document: Mapping[str, Any], on: Mapping[str, EventFilter], subscriptions: Subscriptions
+) -> Workflow:
     defaults = _run_defaults(document, "defaults")
     raw_jobs = as_mapping(document.get("jobs"), "jobs")
     if not raw_jobs:
         raise WorkflowError(f"{path}: 'jobs' is missing or empty")
     jobs = {str(name): _job(str(name), as_mapping(raw, f"jobs.{name}"), defaults) for name, raw in raw_jobs.items()}
     _check_needs(jobs)
-    return Workflow(path, _text(document.get("name")) or path, on, _texts(document.get("env"), "env"), jobs)
+    return Workflow(
+        path=path,
+        name=_text(document.get("name")) or path,
+        on=on,
+        env=_texts(document.get("env"), "env"),
+        jobs=jobs,
+        subscriptions=subscriptions,
+        permissions=_permissions(document.get("permissions"), "permissions"),
+        concurrency=_concurrency(document.get("concurrency"), "concurrency"),
+    )
 
 
 def _check_needs(jobs: Mapping[str, Job]) -> None:
@@ -141,8 +181,34 @@ def _job(name: str, raw: Mapping[str, Any], workflow_defaults: tuple[str, str]) 
             _step(as_mapping(step, f"{where}.steps[{index}]"), f"{where}.steps[{index}]")
             for index, step in enumerate(steps)
         ),
+        permissions=_permissions(raw.get("permissions"), f"{where}.permissions"),
+        concurrency=_concurrency(raw.get("concurrency"), f"{where}.concurrency"),
         unsupported=unsupported,
     )
+
+
+def _permissions(value: Any, where: str) -> Mapping[str, str] | None:
+    if value is None:
+        return None
+    if value in ("read-all", "write-all"):
+        return {name.replace("-", "_"): value.removesuffix("-all") for name in PERMISSIONS}
+    given = _texts(value, where)
+    for name, level in given.items():
+        if name not in PERMISSIONS or level not in ("read", "write", "none"):
+            allowed = f"read, write or none for one of {', '.join(PERMISSIONS)}"
+            raise WorkflowError(f"{where}: {name}: {level} is unknown; allowed is {allowed}")
+    return {name.replace("-", "_"): level for name, level in given.items()}
+
+
+def _concurrency(value: Any, where: str) -> Concurrency | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return Concurrency(value)
+    given = as_mapping(value, where)
+    if not _text(given.get("group")):
+        raise WorkflowError(f"{where}: a group is needed")
+    return Concurrency(_text(given["group"]), _text(given.get("cancel-in-progress")))
 
 
 def _step(raw: Mapping[str, Any], where: str) -> Step:
@@ -154,6 +220,7 @@ def _step(raw: Mapping[str, Any], where: str) -> Step:
         id=_text(raw.get("id")),
         run=run,
         uses=uses,
+        inputs=_texts(raw.get("with"), f"{where}.with"),
         condition=_text(raw.get("if")),
         env=_texts(raw.get("env"), f"{where}.env"),
         shell=_text(raw.get("shell")),

@@ -4,6 +4,7 @@ repositories."""
 from __future__ import annotations
 
 from bot.sandbox.ci import Annotation
+from bot.sandbox.github.apps import SandboxApp
 from bot.sandbox.github.faults import Act, Answer, Drop, Fault, Wait, secondary_limit
 from bot.sandbox.github.hub import EmbeddedGitHub
 from bot.sandbox.github.people import PullRequestView, SandboxRepository
@@ -22,6 +23,7 @@ __all__ = [
     "LoggedRequest",
     "PullRequestView",
     "Refused",
+    "SandboxApp",
     "SandboxRepository",
     "TimelineEvent",
     "Wait",

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bot.sandbox.github import pushes
+from bot.sandbox.github import pushes, webhooks
 from bot.sandbox.github.edge import Request
 from bot.sandbox.github.gitdata import environment
 from bot.sandbox.github.http import Reply
@@ -35,7 +35,7 @@ for branch in $NIGHTJAR_PROTECTED; do
 done
 case $new in *[!0]*) ;; *) exit 0 ;; esac
 [ -z "$NIGHTJAR_NO_WORKFLOWS" ] && exit 0
-file=$(git log --format= --name-only "$new" --not --all -- .github/workflows | head -n 1)
+file=$(git log --full-history --format= --name-only "$new" --not --all -- .github/workflows | head -n 1)
 [ -z "$file" ] && exit 0
 refuse "$(printf "$NIGHTJAR_NO_WORKFLOWS" "$file")"
 """
@@ -103,7 +103,9 @@ def _push(repository: Repository, service: str, request: Request, token: Token) 
     done = {line.split(b" ", 1)[1].strip().decode() for line in _report(body) if line.startswith(b"ok ")}
     changes = [change for change in _commands(request.body) if change.ref in done]
     with repository.world.lock:
-        pushes.refs_changed(repository, Actor(token.login, token.kind), changes)
+        actor, before = Actor(token.login, token.kind), len(repository.events)
+        pushes.refs_changed(repository, actor, changes)
+        webhooks.announce(repository, repository.events[before:], actor)
     return Reply(reply.status, _reworded(body, reasons) if reasons else body, reply.headers, reply.content_type)
 
 

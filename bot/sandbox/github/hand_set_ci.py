@@ -11,15 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from bot.sandbox.ci import Annotation
+from bot.sandbox.ci import LOST_RUNNER, Annotation
 from bot.sandbox.github import checks, pushes, runs
 from bot.sandbox.github.state import CheckRun, Step, WorkflowRun
-from bot.sandbox.github.world import Repository
-
-LOST_RUNNER = (
-    "The hosted runner lost communication with the server. Anything in your workflow that terminates the runner "
-    "process, starves it for CPU/Memory, or blocks its network access can cause this error."
-)
+from bot.sandbox.github.world import Actor, Repository
 
 
 class HandSetCi:
@@ -45,7 +40,10 @@ class HandSetCi:
     def set_app_check(self, sha: str, name: str, conclusion: str | None, app: str) -> int:
         """A check run of some other app than Actions (None: still running); its id."""
         with self._lock:
-            return self._place(checks.add(self._repository, name, sha, app), conclusion, "")
+            check = checks.add(self._repository, name, sha, app)
+            placed = self._place(check, conclusion, "")
+            self._announce_suite(sha, check.suite)
+            return placed
 
     def set_status(
         self,
@@ -60,7 +58,8 @@ class HandSetCi:
         """A commit status: error, failure, pending or success."""
         with self._lock:
             report = checks.StatusReport(state, context, description, target_url)
-            checks.add_status(self._repository, creator, sha, report)
+            status = checks.add_status(self._repository, creator, sha, report)
+            self._repository.happened(Actor(creator), "status", number=status.id)
 
     def add_run(
         self,
@@ -129,7 +128,18 @@ class HandSetCi:
     def add_suite(self, sha: str, app: str, status: str = "queued", conclusion: str | None = None) -> int:
         """A check suite that an app opened and never put a check run into; its id."""
         with self._lock:
-            return checks.add_suite(self._repository, sha, app, status, conclusion).id
+            suite = checks.add_suite(self._repository, sha, app, status, conclusion).id
+            self._announce_suite(sha, suite)
+            return suite
+
+    def _announce_suite(self, sha: str, suite: int) -> None:
+        """The event of a suite that has come to its end: of another app than Actions, on a commit that Actions has no
+        run on, as GitHub's documentation has it."""
+        repo = self._repository
+        facts = next(one for one in checks.suites_on(repo, sha) if one.id == suite)
+        of_actions = facts.app == checks.ACTIONS or any(run.sha == sha for run in repo.runs.values())
+        if facts.status == "completed" and not of_actions:
+            repo.happened(Actor(f"{facts.app}[bot]"), "check_suite", "completed", number=suite)
 
     def _place(self, made: CheckRun, conclusion: str | None, log: str) -> int:
         started = made.started_at or made.created_at

@@ -8,14 +8,16 @@ from types import TracebackType
 
 from bot.clock import Clock
 from bot.sandbox.github import git_http, storage
+from bot.sandbox.github.apps import SandboxApp
 from bot.sandbox.github.ci_desk import CiDesk
 from bot.sandbox.github.edge import HttpServer
 from bot.sandbox.github.faults import Faults
 from bot.sandbox.github.people import SandboxRepository
+from bot.sandbox.github.rates import RATE_LIMIT, RateLimits
 from bot.sandbox.github.server import Application
 from bot.sandbox.github.state import LoggedRequest, TokenKind
 from bot.sandbox.github.views import Site
-from bot.sandbox.github.world import World
+from bot.sandbox.github.world import RUN_PERMISSIONS, World
 
 SOMEBODY = "octo"  # who commits what a repository starts with
 
@@ -24,14 +26,21 @@ class EmbeddedGitHub:
     """A GitHub on loopback. A context manager: leaving it stops the servers and whatever CI still runs."""
 
     def __init__(
-        self, directory: Path, *, ci: bool = True, prefix: str = "", rate_limit: int = 5000, rate_window: int = 3600
+        self,
+        directory: Path,
+        *,
+        ci: bool = True,
+        prefix: str = "",
+        rate_limit: int = RATE_LIMIT,
+        rate_window: int = 3600,
+        scale: float = 1.0,
     ) -> None:
         """`directory` is made when missing and holds the bare repositories and CI's checkouts. `prefix` is where REST
         paths start: "" as on github.com, "/api/v3" as on an Enterprise server. `rate_limit` is requests in
-        `rate_window` seconds for each token."""
+        `rate_window` planned seconds for each token, of which `scale` pass in a real one."""
         repositories = directory / "repositories"
         repositories.mkdir(parents=True, exist_ok=True)
-        self._world = World(repositories, rate_limit, rate_window)
+        self._world = World(repositories, RateLimits(rate_limit, rate_window, scale))
         self._workroom = directory / "ci" if ci else None
         self._desks: list[CiDesk] = []
         self._main, self._storage = HttpServer(), HttpServer()
@@ -67,12 +76,19 @@ class EmbeddedGitHub:
             repository = self._world.create_repository(full_name, private, default_branch)
             git_http.install_hook(repository.git.path)
             if self._workroom is not None:
-                desk = CiDesk(repository, self._workroom / full_name.replace("/", "-"))
+                desk = CiDesk(repository, self._site, self._workroom / full_name.replace("/", "-"))
                 repository.ci = desk
                 self._desks.append(desk)
             handle = SandboxRepository(repository, self._site)
             handle.commit(default_branch, files, "Start", SOMEBODY)
             return handle
+
+    def ci_of(self, repository: SandboxRepository) -> CiDesk:
+        """The CI of a repository. Raises `ValueError` where this GitHub has none."""
+        for desk in self._desks:
+            if desk.full_name == repository.full_name:
+                return desk
+        raise ValueError(f"{repository.full_name} has no CI: this embedded GitHub was made without")
 
     def add_user(self, login: str) -> None:
         """Make `login` known."""
@@ -83,6 +99,18 @@ class EmbeddedGitHub:
         """A token for `login`; without `permissions` it may do all that a Run needs."""
         with self._world.lock:
             return self._world.issue_token(login, kind, permissions).secret
+
+    def create_app(
+        self,
+        slug: str,
+        public_key: str,
+        *,
+        token_seconds: float = 3600.0,
+        permissions: Mapping[str, str] = RUN_PERMISSIONS,
+    ) -> SandboxApp:
+        """A GitHub App that signs with the key to `public_key` (PEM), not installed anywhere. Its tokens live for real
+        `token_seconds`."""
+        return SandboxApp(self._world, slug, public_key, permissions, token_seconds)
 
     def wait_until(self, seen: Callable[[], bool], timeout: float) -> bool:
         """Wait up to `timeout` real seconds until `seen()`, which is asked whenever something was recorded or

@@ -7,15 +7,16 @@ Everything here may be called from any thread.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from bot.sandbox.github import issues, pulls, pushes, runs, views_issues
+from bot.sandbox.github import issues, pulls, pushes, runs, views_issues, webhooks
 from bot.sandbox.github.gitdata import ZERO, Signature
 from bot.sandbox.github.hand_set_ci import HandSetCi
-from bot.sandbox.github.state import Comment, Issue, Protection, Role, Ruleset, TimelineEvent
+from bot.sandbox.github.state import Comment, Issue, Protection, Role, Ruleset, TimelineEvent, Variable
 from bot.sandbox.github.views import Site
 from bot.sandbox.github.world import Actor, JobTokenStarts, Repository
 
@@ -49,6 +50,14 @@ class SandboxRepository(HandSetCi):
         self.full_name = repository.full_name
         self.path = repository.git.path
         self.clone_url = f"{site.page(repository)}.git"
+
+    @contextmanager
+    def _doing(self, login: str) -> Iterator[None]:
+        """What somebody does in the browser: what happens to issues meanwhile is an event."""
+        with self._lock:
+            before = len(self._repository.events)
+            yield
+            webhooks.announce(self._repository, self._repository.events[before:], Actor(login))
 
     def set_permission(self, login: str, role: Role) -> None:
         """Give `login` a role: admin, maintain, write, triage, read or none."""
@@ -94,23 +103,30 @@ class SandboxRepository(HandSetCi):
         with self._lock:
             self._repository.actions_may_open_pulls = allowed
 
+    def set_variable(self, name: str, value: str) -> None:
+        """Set a variable of the repository's Actions, which jobs that begin from now on see."""
+        with self._lock:
+            now = self._repository.world.now()
+            known = self._repository.variables.get(name.upper(), Variable(name.upper(), value, now, now))
+            self._repository.variables[known.name] = replace(known, value=value, updated_at=now)
+
     def open_issue(self, title: str, body: str = "", author: str = "dana", labels: Sequence[str] = ()) -> int:
         """Open an issue; its number."""
-        with self._lock:
+        with self._doing(author):
             number = issues.open_issue(self._repository, author, title, body).number
             issues.add_labels(self._repository, author, number, labels)
             return number
 
     def label_issue(self, number: int, label: str, actor: str) -> dict[str, Any]:
         """Add a label; the payload of the `issues` webhook (action `labeled`) as GitHub sends it."""
-        with self._lock:
+        with self._doing(actor):
             repository, site = self._repository, self._site
             issue = issues.add_labels(repository, actor, number, [label])
             return views_issues.labelled_event(site, repository, issue, label, actor)
 
     def unlabel_issue(self, number: int, label: str, actor: str) -> None:
         """Take a label off."""
-        with self._lock:
+        with self._doing(actor):
             issues.remove_label(self._repository, actor, number, label)
 
     def comment(self, number: int, body: str, author: str) -> int:
@@ -120,8 +136,13 @@ class SandboxRepository(HandSetCi):
 
     def close(self, number: int, actor: str) -> None:
         """Close an issue or pull request."""
-        with self._lock:
+        with self._doing(actor):
             issues.set_state(self._repository, actor, number, "closed")
+
+    def reopen(self, number: int, actor: str) -> None:
+        """Open an issue or pull request again."""
+        with self._doing(actor):
+            issues.set_state(self._repository, actor, number, "open")
 
     def commit(self, branch: str, files: Mapping[str, str | None], message: str, author: str = "dana") -> str:
         """Somebody else's commit, pushed to `branch` (made from the default branch when it is new); None deletes a

@@ -1,8 +1,11 @@
-"""REST: Actions' workflows, runs, jobs and logs; runs started, approved and run again."""
+"""REST: Actions' workflows, runs, jobs, logs and variables; runs started, approved, cancelled and run again."""
 
 from __future__ import annotations
 
 from bot.sandbox.ci import CiEvent
+from bot.sandbox.ci.subscriptions import BadInputs, complete_inputs
+from bot.sandbox.ci.values import as_text
+from bot.sandbox.ci.workflow import Broken, Workflow, read_workflow
 from bot.sandbox.github import checks, runs, views, views_actions
 from bot.sandbox.github.http import Call, Reply, Route
 from bot.sandbox.github.state import CheckRun, WorkflowRun
@@ -28,28 +31,48 @@ def _dispatch(call: Call) -> Reply:
         raise Refused(422, f"No ref found for: {ref}")
     if not repo.actions_enabled:
         raise Refused(422, "Actions has been disabled for this repository.")
-    name = _workflow_file(call, sha)
-    inputs = call.body.get("inputs") or {}
-    if not isinstance(inputs, dict):
+    workflow = _dispatched_workflow(call, sha)
+    given = call.body.get("inputs") or {}
+    if not isinstance(given, dict):
         raise Refused(422, "Invalid request.\n\nFor 'properties/inputs', the value is not an object.")
-    given = {str(key): str(value) for key, value in inputs.items()}
-    event = CiEvent("workflow_dispatch", "", f"refs/heads/{ref}", sha, inputs=given, workflow=name)
+    try:
+        inputs = complete_inputs(workflow.subscriptions.inputs, {str(key): as_text(one) for key, one in given.items()})
+    except BadInputs as error:
+        raise Refused(422, str(error)) from error
+    name = workflow.path.rsplit("/", 1)[-1]
+    event = CiEvent("workflow_dispatch", "", f"refs/heads/{ref}", sha, inputs=inputs, workflow=name)
     repo.start_ci(event, call.actor)
     return Reply(204)
 
 
-def _workflow_file(call: Call, sha: str) -> str:
-    """The file name of the workflow of the path. Raises `Refused`: 404 unless the default branch has it, 422 unless
-    it can be dispatched."""
+def _dispatched_workflow(call: Call, sha: str) -> Workflow | Broken:
+    """The workflow of the path at a commit. Raises `Refused`: 404 unless the default branch has it, 422 unless it can
+    be dispatched."""
     repo, key = call.repository, call.names["workflow"]
     path = runs.find_workflow(repo, key).path if key.isdigit() else f".github/workflows/{key}"
     default = repo.git.branch(repo.default_branch)
     if default is None or repo.git.file(default, path) is None:
         raise not_found()
     content = repo.git.file(sha, path)
-    if content is None or b"workflow_dispatch" not in content:
+    workflow = read_workflow(path, content.decode(errors="replace")) if content is not None else None
+    if workflow is None or "workflow_dispatch" not in (workflow.on or {}):
         raise Refused(422, "Workflow does not have 'workflow_dispatch' trigger")
-    return path.rsplit("/", 1)[-1]
+    return workflow
+
+
+def _repository_dispatch(call: Call) -> Reply:
+    given = call.body.get("client_payload") or {}
+    if not isinstance(given, dict):
+        raise Refused(422, "Invalid request.\n\nFor 'properties/client_payload', the value is not an object.")
+    call.repository.happened(call.actor, "repository_dispatch", call.text("event_type"), said=given)
+    return Reply(204)
+
+
+def _variable(call: Call) -> Reply:
+    found = call.repository.variables.get(call.names["name"].upper())
+    if found is None:
+        raise not_found()
+    return Reply(200, views_actions.variable(found))
 
 
 def _runs(call: Call) -> Reply:
@@ -107,6 +130,11 @@ def _run_again(call: Call, run: WorkflowRun, names: set[str]) -> Reply:
     return Reply(201, {})
 
 
+def _cancel(call: Call) -> Reply:
+    runs.cancel(call.repository, runs.find(call.repository, call.number("id")))
+    return Reply(202, {})
+
+
 def _approve(call: Call) -> Reply:
     run = runs.find(call.repository, call.number("id"))
     if run.approval == "job token":
@@ -145,9 +173,12 @@ ROUTES = (
     Route("GET", _RUN + "/attempts/{attempt}", _run, "actions"),
     Route("GET", _RUN + "/attempts/{attempt}/jobs", _jobs, "actions"),
     Route("POST", _RUN + "/approve", _approve, "actions", "write"),
+    Route("POST", _RUN + "/cancel", _cancel, "actions", "write"),
     Route("POST", _RUN + "/rerun", _rerun, "actions", "write"),
     Route("POST", _RUN + "/rerun-failed-jobs", _rerun_failed, "actions", "write"),
     Route("GET", _ACTIONS + "/jobs/{id}", _job, "actions"),
     Route("GET", _ACTIONS + "/jobs/{id}/logs", _logs, "actions"),
     Route("POST", _ACTIONS + "/jobs/{id}/rerun", _rerun_job, "actions", "write"),
+    Route("GET", _ACTIONS + "/variables/{name}", _variable, "actions_variables"),
+    Route("POST", "/repos/{owner}/{repo}/dispatches", _repository_dispatch, "contents", "write"),
 )

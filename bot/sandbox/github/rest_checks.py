@@ -63,6 +63,7 @@ def _create_status(call: Call) -> Reply:
     )
     sha = resolve(call, call.names["sha"])
     status = checks.add_status(call.repository, call.actor.login, sha, report)
+    call.repository.happened(call.actor, "status", number=status.id)
     return Reply(201, views_checks.status(call.site, call.repository, status))
 
 

@@ -10,9 +10,10 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from bot.sandbox.ci import Approval
 from bot.sandbox.github import checks
-from bot.sandbox.github.state import Approval, CheckRun, Workflow, WorkflowRun
-from bot.sandbox.github.world import Refused, Repository, not_found
+from bot.sandbox.github.state import CheckRun, Workflow, WorkflowRun
+from bot.sandbox.github.world import Actor, Refused, Repository, not_found
 
 WORKFLOWS = ".github/workflows"
 NEVER_STARTED = ("action_required", "startup_failure")
@@ -99,8 +100,12 @@ def save(repository: Repository, run: WorkflowRun) -> WorkflowRun:
 
 
 def finish(repository: Repository, run: WorkflowRun, conclusion: str | None) -> WorkflowRun:
-    """Set what a run came to; None while it is in progress."""
-    return save(repository, replace(run, status="completed" if conclusion else "in_progress", conclusion=conclusion))
+    """Set what a run came to; None while it is in progress. Coming to its end is an event."""
+    status = "completed" if conclusion else "in_progress"
+    saved = save(repository, replace(run, status=status, conclusion=conclusion))
+    if conclusion and run.status != "completed":
+        repository.happened(Actor(run.actor), "workflow_run", "completed", number=run.id, detail=run.branch)
+    return saved
 
 
 def find(repository: Repository, run_id: int) -> WorkflowRun:
@@ -130,6 +135,14 @@ def approve(repository: Repository, run: WorkflowRun) -> WorkflowRun:
     if repository.ci is not None:
         repository.ci.approve(run.id)
     return begun
+
+
+def cancel(repository: Repository, run: WorkflowRun) -> None:
+    """Ask for the end of a run. Raises `Refused` (409) for one that has ended."""
+    if run.status == "completed":
+        raise Refused(409, "Cannot cancel a workflow run that is completed.")
+    if repository.ci is not None:
+        repository.ci.cancel(run.id)
 
 
 def failed_names(repository: Repository, run: WorkflowRun) -> set[str]:

@@ -11,23 +11,23 @@ import binascii
 import hashlib
 import json
 import logging
-import math
 import re
-import time
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 
 from bot.sandbox.github import (
     git_http,
     rest_actions,
+    rest_apps,
     rest_checks,
     rest_issues,
     rest_pulls,
     rest_repository,
     rest_rules,
     rest_timeline,
+    webhooks,
 )
 from bot.sandbox.github.edge import Request
 from bot.sandbox.github.faults import Faults
@@ -52,12 +52,6 @@ _GIT = re.compile(r"/([^/]+)/([^/]+?)(?:\.git)?/(info/refs|git-upload-pack|git-r
 _OPEN_METHODS = ("GET", "HEAD")
 
 
-@dataclass(frozen=True, slots=True)
-class _Budget:
-    used: int
-    reset: int
-
-
 class Application:
     """Answers every request to the embedded GitHub's own host."""
 
@@ -65,7 +59,6 @@ class Application:
         self.world = world
         self.site = site
         self.faults = faults
-        self._budgets: dict[str, _Budget] = {}
 
     def answer(self, request: Request) -> Reply:
         """Answer and log one request."""
@@ -84,7 +77,8 @@ class Application:
 
     def _serve(self, request: Request, path: str, git: re.Match[str] | None, token: Token | None) -> Reply:
         try:
-            if token is None and "authorization" in request.headers:
+            by_app = rest_apps.asked(path.removeprefix(self.site.prefix))
+            if token is None and "authorization" in request.headers and not by_app:
                 raise Refused(401, "Bad credentials")
             if git:
                 return self._git(git, request, token)
@@ -108,7 +102,8 @@ class Application:
             except (binascii.Error, UnicodeDecodeError):
                 secret = ""
         with self.world.lock:
-            return self.world.tokens.get(secret.strip())
+            token = self.world.tokens.get(secret.strip())
+            return None if token and token.expires_at and token.expires_at <= self.world.now() else token
 
     def _git(self, found: re.Match[str], request: Request, token: Token | None) -> Reply:
         with self.world.lock:
@@ -124,6 +119,7 @@ class Application:
     def _rest(self, path: str, request: Request, token: Token | None) -> Reply:
         route, names = self._route(request.method, path)
         if token and self._spent(token):
+            # GitHub says 403 or 429; what tells it from a permission is that nothing remains.
             raise Refused(403, f"API rate limit exceeded for {token.login}.")
         call = Call(
             self.world,
@@ -137,7 +133,12 @@ class Application:
         )
         with self.world.lock:
             _permit(call, route, request.method)
-            return route.handler(call)
+            repository = self.world.repository(names.get("owner", ""), names.get("repo", ""))
+            before = len(repository.events) if repository else 0
+            reply = route.handler(call)
+            if repository is not None:
+                webhooks.announce(repository, repository.events[before:], call.actor)
+            return reply
 
     def _route(self, method: str, path: str) -> tuple[Route, Mapping[str, str]]:
         graphql = "/api/graphql" if self.site.prefix else "/graphql"
@@ -145,7 +146,7 @@ class Application:
             return rest_pulls.GRAPHQL, {}
         if path.startswith(self.site.prefix):
             wanted = "GET" if method == "HEAD" else method
-            for route in ROUTES:
+            for route in (*ROUTES, *rest_apps.ROUTES):
                 names = route.match(path[len(self.site.prefix) :]) if route.method == wanted else None
                 if names is not None:
                     return route, names
@@ -153,32 +154,17 @@ class Application:
 
     def _spent(self, token: Token) -> bool:
         with self.world.lock:
-            budget = self._budgets.get(token.secret)
-            return budget is not None and budget.used >= self.world.rate_limit and budget.reset > time.time()
+            return self.world.rates.spent(token)
 
     def _charged(self, reply: Reply, token: Token | None, counted: bool) -> Reply:
-        key = token.secret if token else ""
         with self.world.lock:
-            budget = self._budgets.get(key)
-            if budget is None or budget.reset <= time.time():
-                budget = _Budget(0, math.ceil(time.time()) + self.world.rate_window)
-            limit = self.world.rate_limit
-            budget = replace(budget, used=min(limit, budget.used + int(counted)))
-            self._budgets[key] = budget
-        rate = {
-            "limit": limit,
-            "remaining": limit - budget.used,
-            "used": budget.used,
-            "reset": budget.reset,
-            "resource": "core",
-        }
-        headers = {f"X-RateLimit-{name.capitalize()}": str(value) for name, value in rate.items()}
+            headers = self.world.rates.charge(token, int(counted))
         identity = {
             "X-GitHub-Request-Id": uuid.uuid4().hex[:24].upper(),
             "X-GitHub-Media-Type": "github.v3; format=json",
         }
         given = {name.lower() for name in reply.headers}
-        more = {name: value for name, value in (headers | identity).items() if name.lower() not in given}
+        more = {name: value for name, value in {**headers, **identity}.items() if name.lower() not in given}
         return replace(reply, headers={**reply.headers, **more})
 
 
@@ -199,6 +185,8 @@ def _body(request: Request) -> Mapping[str, object]:
 
 def _permit(call: Call, route: Route, method: str) -> None:
     """Refuse (401, 403, 404) what the token may not do."""
+    if route.scope == rest_apps.SCOPE:
+        return
     if call.token is None:
         if method not in _OPEN_METHODS:
             raise Refused(401, "Requires authentication")

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from bot.sandbox.ci import Annotation
+from bot.sandbox.ci import Annotation, Approval
 
 TokenKind = Literal["job", "app", "pat"]
-Approval = Literal["", "fork", "job token"]
 Role = Literal["admin", "maintain", "write", "triage", "read", "none"]
 ROLES: tuple[Role, ...] = ("none", "read", "triage", "write", "maintain", "admin")
 LEVELS: tuple[str, ...] = ("none", "read", "write", "admin")
@@ -32,16 +31,36 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A credential. `job`: a workflow job's own; `app`: an app installation's; `pat`: a person's."""
+    """A credential. `job`: a workflow job's own; `app`: an app installation's; `pat`: a person's. One without an end is
+    good for as long as the embedded GitHub is."""
 
     secret: str = field(repr=False)
     login: str
     kind: TokenKind
     permissions: Mapping[str, str]
+    budget: str = ""
+    """Whose requests its own are counted with: a repository's job tokens share theirs; "" for nobody's."""
+    expires_at: datetime | None = None
 
     def allows(self, scope: str, level: str) -> bool:
         """Whether the token's permission for `scope` is at least `level` (none, read, write, admin)."""
         return LEVELS.index(self.permissions.get(scope, "none")) >= LEVELS.index(level)
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """A GitHub App with its one installation. `public_key` is PEM; its tokens live for `token_seconds` and may do what
+    `permissions` say, on `repositories` (owner/name)."""
+
+    id: str
+    slug: str
+    public_key: str
+    installation: int
+    permissions: Mapping[str, str]
+    token_seconds: float
+    created_at: datetime
+    repositories: frozenset[str] = frozenset()
+    suspended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +241,16 @@ class WorkflowRun:
     triggered_by: str
     pull: int = 0
     approval: Approval = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable of a repository's Actions."""
+
+    name: str
+    value: str
+    created_at: datetime
+    updated_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.sandbox.github.state import CheckRun, Step, Workflow, WorkflowRun
+from bot.sandbox.github.state import CheckRun, Step, Variable, Workflow, WorkflowRun
 from bot.sandbox.github.views import Json, Site, login, maybe_time, node_id, small_repository, time
 from bot.sandbox.github.views_checks import head_commit, pulls_of
 from bot.sandbox.github.world import Repository
@@ -99,6 +99,12 @@ def job(site: Site, repo: Repository, item: CheckRun) -> Json:
         "workflow_name": run.name,
         "head_branch": run.branch,
     }
+
+
+def variable(item: Variable) -> Json:
+    """A variable of a repository."""
+    made, changed = time(item.created_at), time(item.updated_at)
+    return {"name": item.name, "value": item.value, "created_at": made, "updated_at": changed}
 
 
 def _step(item: Step) -> Json:

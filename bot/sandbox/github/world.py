@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from bot.clock import Clock
-from bot.sandbox.ci import CiEvent
+from bot.sandbox.ci import Approval, CiEvent
 from bot.sandbox.github.gitdata import GitData
+from bot.sandbox.github.rates import RateLimits
 from bot.sandbox.github.state import (
     ROLES,
-    Approval,
+    App,
     CheckRun,
     Comment,
     CommitStatus,
@@ -39,10 +40,12 @@ from bot.sandbox.github.state import (
     Token,
     TokenKind,
     User,
+    Variable,
     Workflow,
     WorkflowRun,
 )
 
+DISPATCHES = ("workflow_dispatch", "repository_dispatch")
 JobTokenStarts = Literal["nothing", "awaiting approval"]  # Enterprise Server; github.com since June 2026
 
 # What a Run needs, which is also what a token gets when nobody says otherwise.
@@ -92,6 +95,9 @@ class CiPort(Protocol):
     def approve(self, run_id: int) -> None:
         """Let a held run begin; returns at once."""
 
+    def cancel(self, run_id: int) -> None:
+        """Cancel a run; returns at once."""
+
     def rerun(self, run_id: int, names: Collection[str]) -> frozenset[str] | None:
         """Run these jobs of a run, and those that need them, again; returns at once. The names of the jobs that are
         carried over; None when CI does not know the run."""
@@ -137,6 +143,7 @@ class Repository:
         self.suites: dict[int, Suite] = {}
         self.checks: dict[int, CheckRun] = {}
         self.statuses: list[CommitStatus] = []
+        self.variables: dict[str, Variable] = {}
         self.events: list[TimelineEvent] = []
 
     def role(self, login: str) -> Role:
@@ -164,6 +171,24 @@ class Repository:
         self.events.append(event)
         self.world.changed.notify_all()
 
+    def happened(
+        self,
+        actor: Actor,
+        name: str,
+        action: str = "",
+        *,
+        number: int = 0,
+        detail: str = "",
+        said: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Hand an event that is about the default branch to CI. `CiEvent` tells what `number` and `detail` are; `said`
+        is what whoever caused it has to say."""
+        tip = self.git.branch(self.default_branch) if self.ci is not None else None
+        if tip is not None:
+            ref = f"refs/heads/{self.default_branch}"
+            event = CiEvent(name, action, ref, tip, number=number, detail=detail, payload=said or {})
+            self.start_ci(event, actor)
+
     def start_ci(self, event: CiEvent, actor: Actor, author: str = "") -> None:
         """Hand an event to CI, where there is one; `author` is whose pull request it is about. What a job's own token
         did starts nothing, but a dispatch; a pull request of its own may start runs that wait for an approval."""
@@ -172,7 +197,7 @@ class Repository:
         approval: Approval = ""
         if event.name == "pull_request" and self.needs_approval & {actor.login, author}:
             approval = "fork"
-        elif event.name != "workflow_dispatch" and actor.token_kind == "job":
+        elif event.name not in DISPATCHES and actor.token_kind == "job":
             if event.name != "pull_request" or self.job_token_starts == "nothing":
                 return
             approval = "job token"
@@ -180,18 +205,17 @@ class Repository:
 
 
 class World:
-    """Everything one embedded GitHub knows. `directory` holds the bare repositories; `rate_limit` is requests in
-    `rate_window` seconds for each token."""
+    """Everything one embedded GitHub knows. `directory` holds the bare repositories."""
 
-    def __init__(self, directory: Path, rate_limit: int, rate_window: int) -> None:
+    def __init__(self, directory: Path, rates: RateLimits) -> None:
         self.directory = directory
-        self.rate_limit = rate_limit
-        self.rate_window = rate_window
+        self.rates = rates
         self.signing_key = secrets.token_bytes(32)
         self.lock = threading.RLock()
         self.changed = threading.Condition(self.lock)
         self.users: dict[str, User] = {}
         self.tokens: dict[str, Token] = {}
+        self.apps: dict[str, App] = {}
         self.repositories: dict[str, Repository] = {}
         self.requests: list[LoggedRequest] = []
         self._ids = itertools.count(1001)
@@ -231,14 +255,17 @@ class World:
         self.repositories[full_name.lower()] = repository
         return repository
 
-    def issue_token(self, login: str, kind: TokenKind, permissions: Mapping[str, str] | None) -> Token:
+    def issue_token(
+        self, login: str, kind: TokenKind, permissions: Mapping[str, str] | None, budget: str = ""
+    ) -> Token:
         """A new token for `login`; without `permissions` it may do what a Run needs (a person's may do everything)."""
         prefix = "ghp_" if kind == "pat" else "ghs_"
         granted = dict(RUN_PERMISSIONS if permissions is None else permissions)
         if permissions is None and kind != "job":
             granted["workflows"] = "write"
         if permissions is None and kind == "pat":
-            granted |= dict.fromkeys(("checks", "statuses", "administration"), "write")
-        token = Token(prefix + secrets.token_hex(18), self.user(login).login, kind, {"metadata": "read"} | granted)
+            granted |= dict.fromkeys(("checks", "statuses", "administration", "actions_variables"), "write")
+        granted = {"metadata": "read"} | granted
+        token = Token(prefix + secrets.token_hex(18), self.user(login).login, kind, granted, budget)
         self.tokens[token.secret] = token
         return token

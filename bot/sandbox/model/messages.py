@@ -35,7 +35,8 @@ class ModelRequest:
     `at` is monotonic seconds. `conversation` is the Conversation's name, "" for a side request or when the script had
     none left. `agent_id` is "" unless the CLI gives the sub-agent's. `first_text` is the text of the first user
     message, `prompt_text` that of the last one that has text, `tool_results` are the texts of the tool results in the
-    last user message, `messages` is how many there are. `headers` hold no credential.
+    last user message, `messages` is how many there are. `headers` hold no credential. `whole` is
+    the body: all that the model would read, the CLI's own reminders and instruction files too.
     """
 
     at: float
@@ -53,6 +54,7 @@ class ModelRequest:
     headers: Mapping[str, str] = field(default_factory=dict)
     agent_id: str = ""
     conversation: str = ""
+    whole: str = field(default="", repr=False)
 
 
 def parse_request(body: bytes, headers: Mapping[str, str], at: float) -> ModelRequest:
@@ -82,6 +84,7 @@ def parse_request(body: bytes, headers: Mapping[str, str], at: float) -> ModelRe
         wants_json=_wants_json(asked.get("output_config")),
         headers=MappingProxyType({name: value for name, value in headers.items() if _is_kept(name)}),
         agent_id=headers.get(AGENT_HEADER, ""),
+        whole=body.decode(errors="replace"),
     )
 
 

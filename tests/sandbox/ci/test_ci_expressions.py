@@ -16,6 +16,8 @@ SCOPE = Scope(
         "env": {"FLAG": "yes", "EMPTY": ""},
         "matrix": {"python": 3.11, "os": ["a", "b"]},
         "steps": {"build": {"outputs": {"size": "12"}}},
+        "needs": {"a": {"result": "success"}, "b": {"result": "failure"}, "c": {}},
+        "inputs": {"labels": [{"name": "bug"}, {"id": 1}, {"name": "nightjar"}]},
     }
 )
 
@@ -47,6 +49,11 @@ SCOPE = Scope(
         ("join(matrix.os, '+')", "a+b"),
         ("fromJSON('[1, 2]')[1]", 2),
         ("secrets.TOKEN", None),
+        ("contains(inputs.labels.*.name, 'nightjar')", True),
+        ("join(inputs.labels.*.name, ' ')", "bug nightjar"),
+        ("contains(needs.*.result, 'failure')", True),
+        ("join(needs.*.result)", "success,failure"),
+        ("join(github.nothing.*.name)", ""),
     ],
 )
 def test_an_expression_has_githubs_value(text: str, expected: Value) -> None:
@@ -55,7 +62,7 @@ def test_an_expression_has_githubs_value(text: str, expected: Value) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["github.", "a b", "hashFiles('x')", "nothing.here", "1 +", "success() &&", "github.event.*.name", 'x"y"']
+    "text", ["github.", "a b", "hashFiles('x')", "nothing.here", "1 +", "success() &&", "github.*name", 'x"y"']
 )
 def test_an_expression_that_cannot_be_read_is_refused_by_name(text: str) -> None:
     """The message quotes the expression."""
