@@ -3,68 +3,13 @@
 from __future__ import annotations
 
 import base64
-import os
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from bot.clock import Clock
 from bot.failures import RunFailed
-from bot.git import Git, Remote
-from bot.sandbox.github import EmbeddedGitHub, SandboxRepository
-from bot.workspace import GitWorkspace, Identity
-
-FILES = {"a.txt": "one\n", "b.txt": "two\n", ".gitignore": "*.log\n", ".github/workflows/ci.yml": "on: push\n"}
-BRANCH = "nightjar/issue-7"
-REF = f"refs/heads/{BRANCH}"
-
-
-class Bench:
-    """A workspace with its remote, and a session's shell in its checkout."""
-
-    def __init__(self, hub: EmbeddedGitHub, folder: Path, token: str | None = None, sign_off: bool = False) -> None:
-        """`token` is an app's with write access unless given."""
-        known = "acme/widget"
-        self.hub = hub
-        self.repository: SandboxRepository = hub.create_repository(known, FILES)
-        self.token = token or hub.issue_token("nightjar[bot]")
-        self.folder = folder
-        self.git = Git(folder, Remote(f"{hub.server_url}/{known}.git", self.token), Clock(), os.environ)
-        identity = Identity("nightjar", "nightjar@example.com", sign_off)
-        self.workspace = GitWorkspace(self.git, identity, folder / "patches")
-
-    def session(self, script: str) -> str:
-        """Run shell commands in the checkout, as a session would; what they printed."""
-        environ = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "GIT_TERMINAL_PROMPT": "0"}
-        done = subprocess.run(
-            ["bash", "-euc", script], cwd=self.git.checkout, env=environ, capture_output=True, text=True, check=True
-        )
-        return done.stdout.strip()
-
-    def prepare(self) -> tuple[str, str]:
-        """The base commit and the head."""
-        return self.workspace.prepare(base="main", branch=BRANCH, checkpoint="")
-
-    def shown(self, commit: str, path: str) -> str:
-        """A file as the program's repository has it at `commit`."""
-        return self.git.local("show", f"{commit}:{path}").out
-
-
-@pytest.fixture
-def hub(tmp_path: Path) -> Iterator[EmbeddedGitHub]:
-    """An embedded GitHub without CI."""
-    with EmbeddedGitHub(tmp_path / "hub", ci=False) as running:
-        yield running
-
-
-@pytest.fixture
-def bench(hub: EmbeddedGitHub, tmp_path: Path) -> Bench:
-    """A workspace that is prepared on a fresh Issue branch."""
-    made = Bench(hub, tmp_path / "run")
-    made.prepare()
-    return made
+from bot.sandbox.github import EmbeddedGitHub
+from tests.git.bench import BRANCH, REF, Bench
 
 
 def test_fresh_checkout(bench: Bench) -> None:
@@ -78,6 +23,7 @@ def test_fresh_checkout(bench: Bench) -> None:
     assert bench.workspace.ahead() == 0
 
 
+@pytest.mark.field_case(43, "d")
 def test_commits_and_leftovers(bench: Bench) -> None:
     """The session's own commits are kept as they are; what it left is one more, by the program."""
     own = bench.session("echo x >> a.txt; git commit -qam 'My own'; git rev-parse HEAD")
@@ -112,6 +58,8 @@ def test_nothing_changed(bench: Bench, script: str) -> None:
     assert bench.workspace.ahead() == 0
 
 
+@pytest.mark.field_case(43, "b")
+@pytest.mark.field_case(43, "c")
 @pytest.mark.parametrize(
     "script",
     [
@@ -132,6 +80,7 @@ def test_head_is_elsewhere(bench: Bench, script: str) -> None:
     assert bench.repository.refs()[REF] == head
 
 
+@pytest.mark.field_case(43, "f")
 @pytest.mark.parametrize(
     "script",
     [
@@ -153,6 +102,7 @@ def test_history_rewritten(bench: Bench, script: str) -> None:
     assert bench.git.commit(REF) == before
 
 
+@pytest.mark.field_case(43, "a")
 def test_continuation(bench: Bench) -> None:
     """An Issue branch that is on the remote already is taken up where it is."""
     bench.session("echo x >> a.txt; git commit -qam First")
@@ -221,6 +171,7 @@ def test_nested_repository(bench: Bench) -> None:
     assert bench.shown(head, "a.txt") == "one\nx\n"
 
 
+@pytest.mark.field_case(47, "b")
 @pytest.mark.parametrize(
     "plant",
     [
@@ -292,6 +243,7 @@ def test_read_only_token(hub: EmbeddedGitHub, tmp_path: Path) -> None:
     assert REF not in bench.repository.refs()
 
 
+@pytest.mark.field_case(33, "b")
 def test_workflow_change_without_permission(hub: EmbeddedGitHub, tmp_path: Path) -> None:
     """The job's own token cannot push a change of a workflow, and that refusal has a Failure of its own."""
     bench = Bench(hub, tmp_path / "run", token=hub.issue_token("github-actions[bot]", "job"))
@@ -301,6 +253,8 @@ def test_workflow_change_without_permission(hub: EmbeddedGitHub, tmp_path: Path)
     with pytest.raises(RunFailed) as caught:
         bench.workspace.push()
     assert caught.value.code == "push_workflow_forbidden"
+    assert "`.github/workflows/ci.yml`" in caught.value.reason
+    assert REF not in bench.repository.refs()
 
 
 def test_base_branch_that_is_not_there(bench: Bench) -> None:
