@@ -12,6 +12,7 @@ import httpx2
 import pytest
 
 from bot.clock import Clock
+from bot.credential import FixedToken
 from bot.github.client import Client
 from bot.github.repository import GitHubRepository
 from bot.sandbox.github import EmbeddedGitHub, SandboxRepository
@@ -120,7 +121,7 @@ def token(hub: EmbeddedGitHub, widget: SandboxRepository) -> str:
 @pytest.fixture
 def client(hub: EmbeddedGitHub, token: str, clock: Clock) -> Iterator[Client]:
     """A client of acme/widget."""
-    made = Client(hub.api_url, NAME, token, clock)
+    made = Client(hub.api_url, NAME, FixedToken(token), clock)
     yield made
     made.close()
 
@@ -144,7 +145,7 @@ def front(hub: EmbeddedGitHub) -> Iterator[Front]:
 @pytest.fixture
 def through_front(front: Front, token: str, clock: Clock) -> Iterator[Client]:
     """A client that talks to the front."""
-    made = Client(front.server.host, NAME, token, clock)
+    made = Client(front.server.host, NAME, FixedToken(token), clock)
     yield made
     made.close()
 

@@ -9,6 +9,7 @@ from functools import partial
 
 from bot.ci.expectation import Pushed
 from bot.clock import Clock
+from bot.credential import FixedToken
 from bot.github.ci_source import GitHubCi
 from bot.github.client import Client
 from bot.github.conditional import Reader
@@ -118,7 +119,7 @@ def watch(hub: EmbeddedGitHub, widget: SandboxRepository, shape: Shape, scale: f
     clock = Clock(scale=scale)
     workflows = {f".github/workflows/{job.workflow}": "on: push\n" for job in shape.jobs if job.workflow}
     head = widget.commit(BRANCH, {"shape.txt": f"{shape.name}\n", **workflows}, shape.name)
-    client = Client(hub.api_url, NAME, hub.issue_token("nightjar[bot]"), clock)
+    client = Client(hub.api_url, NAME, FixedToken(hub.issue_token("nightjar[bot]")), clock)
     Reader(client).get("/branches/main", lambda found: found["name"])  # the libraries are imported before time counts
     acts = _Stage(widget, head, shape).plan()
     began = clock.now()

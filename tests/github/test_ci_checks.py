@@ -7,6 +7,7 @@ import pytest
 from bot.ci.expectation import Expectation
 from bot.ci.verdict import judge
 from bot.clock import Clock
+from bot.credential import FixedToken
 from bot.failures import RunFailed
 from bot.github.checks import Checks
 from bot.github.client import Client
@@ -115,7 +116,7 @@ def test_own_run_is_no_ci(client: Client, widget: SandboxRepository, head: str) 
 def test_token_that_may_not_read_ci(scope: str, hub: EmbeddedGitHub, head: str) -> None:
     """What cannot be read is named: it is not "no CI"."""
     granted = {name: "read" for name in ("checks", "actions", "statuses", "contents") if name != scope}
-    client = Client(hub.api_url, NAME, hub.issue_token("weak[bot]", "job", granted), Clock(scale=2000))
+    client = Client(hub.api_url, NAME, FixedToken(hub.issue_token("weak[bot]", "job", granted)), Clock(scale=2000))
     with pytest.raises(RunFailed, match="→ 403: Resource not accessible") as failed:
         look(client, head)
     client.close()

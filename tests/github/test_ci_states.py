@@ -9,6 +9,7 @@ import pytest
 from bot.ci.expectation import Pushed
 from bot.ci.observation import CiObservation
 from bot.clock import Clock
+from bot.credential import FixedToken
 from bot.failures import RunFailed
 from bot.github.ci_source import GitHubCi
 from bot.github.client import Client
@@ -47,7 +48,7 @@ class Scene:
         self.hub, self.widget, self.clock = hub, widget, clock
         widget.commit("main", {PATH: CI}, "Add CI")
         self.head = widget.commit(BRANCH, {"a.py": "x\n"}, "Work")
-        self.client = Client(hub.api_url, NAME, hub.issue_token("nightjar[bot]"), clock)
+        self.client = Client(hub.api_url, NAME, FixedToken(hub.issue_token("nightjar[bot]")), clock)
         self.lines: list[str] = []
         self.files: dict[str, str] = {PATH: CI}
         self.message = "Work"
@@ -58,7 +59,7 @@ class Scene:
         """From now on a token of somebody else's."""
         self.client.close()
         token = self.hub.issue_token(login, kind, permissions)  # type: ignore[arg-type]
-        self.client = Client(self.hub.api_url, NAME, token, self.clock)
+        self.client = Client(self.hub.api_url, NAME, FixedToken(token), self.clock)
 
     def open(self) -> int:
         """Open the pull request."""
@@ -459,7 +460,7 @@ def test_row_that_moves_between_pages_hides_no_other(scene: Scene) -> None:
     scene.green()
     repository = scene.client.repository
     path = f"{repository.url}/commits/{scene.head}/check-runs?per_page=100&page=1"
-    first = repository.requester.requestJsonAndCheck("GET", path)[1]["check_runs"]
+    first = scene.client.ask("GET", lambda: repository.requester.requestJsonAndCheck("GET", path)[1]["check_runs"])
     shifted = Answer(200, {"total_count": 104, "check_runs": first[-4:]})
     scene.hub.faults.add(Fault("GET", "/check-runs.*page=2", shifted, times=3))
     assert [check.name for check in scene.wait().failed] == ["the red one"]

@@ -79,9 +79,11 @@ class Script:
         overall = None if run is None else self._clock.deadline("run-timeout-minutes", run * 60)
         return Watch(self, self._clock, Limits(start, timeout, overall), self.lines.append)
 
-    def verdict(self, known: Collection[int] = (), **limits: float) -> CiVerdict:
+    def verdict(
+        self, known: Collection[int] = (), waited: float = 0, patience: float | None = None, **limits: float
+    ) -> CiVerdict:
         """What a wait ends with."""
-        return self.watch(**limits).wait(Pushed(HEAD), known=known)
+        return self.watch(**limits).wait(Pushed(HEAD), known=known, waited=waited, patience=patience)
 
 
 @pytest.fixture
@@ -151,6 +153,7 @@ def test_looks_that_cost_nothing_come_often(script: Callable[..., Script]) -> No
     assert sum(gap < FIRST_PAUSE * 0.7 for gap in gaps) <= 2  # the time for starting, and the end
 
 
+@pytest.mark.field_case(35, "polling")
 def test_looks_that_cost_become_rare(script: Callable[..., Script]) -> None:
     """However much each look costs, half an hour stays within its 150 requests; but for the last look of all."""
     ci = script(seen(("slow", CheckState.RUNNING), run="in_progress"))
@@ -160,13 +163,26 @@ def test_looks_that_cost_become_rare(script: Callable[..., Script]) -> None:
 
 
 def test_run_deadline_ends_the_wait() -> None:
-    """The Run's own time counts too, less a minute for the report."""
+    """The job's own time counts too, less a minute for what comes after: CI is still running then."""
     ci = Script([seen(("slow", CheckState.RUNNING), run="in_progress")], Clock(scale=200))
     before = Clock.now()
     verdict = ci.verdict(start=1, timeout=600, run=3)
-    assert verdict.state is CiState.TIMED_OUT
-    assert "run-timeout-minutes" in verdict.explanation
+    assert verdict.state is CiState.PENDING
     assert Clock.now() - before >= 0.6
+
+
+def test_patience_ends_the_wait() -> None:
+    """Who waits without a runner looks for as long as the patience lasts."""
+    ci = Script([seen(("slow", CheckState.RUNNING), run="in_progress")], Clock(scale=200))
+    before = Clock.now()
+    assert ci.verdict(start=1, timeout=600, patience=60).state is CiState.PENDING
+    assert 0.3 <= Clock.now() - before < 10
+
+
+def test_waiting_counts_across_jobs() -> None:
+    """What an earlier job waited counts towards the limit."""
+    ci = Script([seen(("slow", CheckState.RUNNING), run="in_progress")], Clock(scale=200))
+    assert ci.verdict(start=1, timeout=600, waited=601 * 60).state is CiState.TIMED_OUT
 
 
 def test_branch_that_moved_is_not_waited_for(script: Callable[..., Script]) -> None:
@@ -195,6 +211,7 @@ def with_job(observation: CiObservation) -> CiObservation:
     return replace(observation, rows=rows)
 
 
+@pytest.mark.field_case(33, "c")
 def test_what_may_not_be_read_is_named(script: Callable[..., Script]) -> None:
     """A refusal is no "no CI": the request and the permission are in the explanation, for a look as well."""
     ci = script(CiObservation(HEAD))

@@ -10,6 +10,7 @@ import pytest
 
 from bot.cancel import Cancel, Cancelled
 from bot.clock import Clock
+from bot.credential import FixedToken
 from bot.failures import RunFailed
 from bot.github.answers import Answer, UnreadableAnswer
 from bot.github.checks import Checks
@@ -57,6 +58,11 @@ def an_issue(widget: SandboxRepository) -> int:
     return widget.open_issue("Wrong area")
 
 
+@pytest.mark.field_case(35, "a")
+@pytest.mark.field_case(35, "b")
+@pytest.mark.field_case(35, "c")
+@pytest.mark.field_case(35, "f")
+@pytest.mark.field_case(35, "g")
 @BOTH
 @pytest.mark.parametrize(
     "fault",
@@ -83,6 +89,8 @@ def test_passing_trouble_is_waited_out(
     assert front.count(pattern) == 3
 
 
+@pytest.mark.field_case(35, "d")
+@pytest.mark.field_case(35, "e")
 @BOTH
 @pytest.mark.parametrize(
     ("fault", "code"),
@@ -131,7 +139,7 @@ def test_nobody_listens(read: Read, pattern: str) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    client = Client(f"http://127.0.0.1:{port}", NAME, "ghs_secret", Clock(scale=100_000))
+    client = Client(f"http://127.0.0.1:{port}", NAME, FixedToken("ghs_secret"), Clock(scale=100_000))
     with pytest.raises(Refused) as failed:
         read(client)
     client.close()
@@ -140,6 +148,7 @@ def test_nobody_listens(read: Read, pattern: str) -> None:
     assert "ghs_secret" not in str(failed.value)
 
 
+@pytest.mark.field_case(35, "a")
 def test_wait_that_github_names_is_kept(front: Front, through_front: Client) -> None:
     """`retry-after` is waited for, through the clock."""
     front.fail("GET", says(429, "slow down", retry_after="600"))
@@ -148,6 +157,18 @@ def test_wait_that_github_names_is_kept(front: Front, through_front: Client) -> 
     assert time.monotonic() - before >= 600 / 2000
 
 
+@pytest.mark.field_case(35, "d")
+def test_used_up_budget_is_waited_for_until_it_starts_anew(front: Front, through_front: Client) -> None:
+    """A primary limit that starts anew in twenty minutes is waited for that long, and not asked again before."""
+    reset = str(int(time.time()) + 20 * 60)
+    front.fail("GET", says(403, "API rate limit exceeded", x_ratelimit_remaining="0", x_ratelimit_reset=reset))
+    before = time.monotonic()
+    by_pygithub(through_front)
+    assert time.monotonic() - before >= 19 * 60 / 2000
+    assert front.count("GET") == 2
+
+
+@pytest.mark.field_case(35, "b")
 def test_limit_wait_without_a_named_time_grows() -> None:
     """An unnamed limit is waited for a minute, then longer; a used-up budget until it starts anew."""
     unnamed = Answer(403, "secondary", limited=True)
@@ -159,7 +180,7 @@ def test_limit_wait_without_a_named_time_grows() -> None:
 def test_cancelling_breaks_the_waits_off(front: Front, token: str) -> None:
     """A Run that is to stop does not sit out an outage."""
     cancel = Cancel()
-    client = Client(front.server.host, NAME, token, Clock(cancel=cancel))
+    client = Client(front.server.host, NAME, FixedToken(token), Clock(cancel=cancel))
     front.fail("GET", *[says(503, "Unavailable")] * 3)
     cancel.request()
     with pytest.raises(Cancelled):
@@ -204,6 +225,7 @@ def test_comment_without_a_marker_is_known_by_its_text(
     assert [comment.body for comment in widget.comments(1)] == ["On it."]
 
 
+@pytest.mark.field_case(37, "c")
 def test_refused_comment_is_not_repeated(front: Front, through_front: Client) -> None:
     """A locked issue refuses comments: told at once."""
     front.fail("POST", *[says(403, "Unable to create comment because issue is locked.")] * 3)
@@ -212,6 +234,7 @@ def test_refused_comment_is_not_repeated(front: Front, through_front: Client) ->
     assert front.count("POST") == 1
 
 
+@pytest.mark.field_case(37, "d")
 def test_moved_issue_is_not_ours(front: Front, through_front: Client, hub: EmbeddedGitHub) -> None:
     """An issue that was transferred is not followed into the other repository."""
     hub.create_repository("acme/gadget", {}).open_issue("Wrong area")
@@ -226,7 +249,7 @@ def test_moved_issue_is_not_ours(front: Front, through_front: Client, hub: Embed
 def test_token_that_no_header_can_carry(token: str) -> None:
     """Refused before any request, and not shown."""
     with pytest.raises(RunFailed) as failed:
-        Client("http://127.0.0.1:1", NAME, token, Clock())
+        Client("http://127.0.0.1:1", NAME, FixedToken(token), Clock())
     assert failed.value.code == "config_invalid"
     assert "github-token" in failed.value.reason
     assert "ghs_" not in str(failed.value)
@@ -237,7 +260,7 @@ def test_enterprise_server(tmp_path_factory: pytest.TempPathFactory) -> None:
     with EmbeddedGitHub(tmp_path_factory.mktemp("ghes"), ci=False, prefix="/api/v3") as hub:
         widget = hub.create_repository(NAME, {"README.md": "x"})
         widget.commit("nightjar/issue-1", {"a": "b"}, "Work")
-        client = Client(hub.api_url, NAME, hub.issue_token("nightjar[bot]"), Clock(scale=2000))
+        client = Client(hub.api_url, NAME, FixedToken(hub.issue_token("nightjar[bot]")), Clock(scale=2000))
         github = GitHubRepository(client)
         pull = github.open_pull_request(title="t", body="b", branch="nightjar/issue-1", base="main", draft=True)
         assert github.mark_ready(pull.number)

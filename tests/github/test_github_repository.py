@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from bot.clock import Clock
+from bot.credential import FixedToken
 from bot.failures import RunFailed
 from bot.github.client import Client
 from bot.github.repository import GitHubRepository
@@ -191,10 +192,11 @@ def test_nothing_to_open(github: GitHubRepository, widget: SandboxRepository) ->
     assert "422" in failed.value.reason
 
 
+@pytest.mark.field_case(33, "a")
 def test_actions_may_not_open_pull_requests(hub: EmbeddedGitHub, widget: SandboxRepository, head: str) -> None:
     """The repository's setting has a code of its own, with GitHub's words, after one request."""
     widget.allow_actions_to_open_pull_requests(False)
-    client = Client(hub.api_url, NAME, hub.issue_token("github-actions[bot]", "job"), Clock(scale=2000))
+    client = Client(hub.api_url, NAME, FixedToken(hub.issue_token("github-actions[bot]", "job")), Clock(scale=2000))
     with pytest.raises(RunFailed, match="not permitted to create") as failed:
         open_pull(GitHubRepository(client))
     client.close()
@@ -227,7 +229,7 @@ def test_ready_is_forbidden(
     """A token that may not change the draft state is told by False, after one try."""
     number = open_pull(github)
     permissions = {"contents": "read", "issues": "write", "pull_requests": "write"}
-    client = Client(hub.api_url, NAME, hub.issue_token("weak[bot]", "job", permissions), Clock(scale=2000))
+    client = Client(hub.api_url, NAME, FixedToken(hub.issue_token("weak[bot]", "job", permissions)), Clock(scale=2000))
     before = len(hub.requests)
     assert GitHubRepository(client).mark_ready(number) is False
     client.close()
@@ -302,7 +304,7 @@ def test_lacking_permission_is_named_at_once(
     granted = {"contents": "read", "issues": "read", "pull_requests": "read"} | {lacking: "none"}
     if lacking == "issues":
         granted["issues"] = "read"
-    client = Client(hub.api_url, NAME, hub.issue_token("weak[bot]", "job", granted), Clock(scale=2000))
+    client = Client(hub.api_url, NAME, FixedToken(hub.issue_token("weak[bot]", "job", granted)), Clock(scale=2000))
     with pytest.raises(RunFailed, match=r"→ 403: Resource not accessible by integration") as failed:
         write(GitHubRepository(client))
     client.close()
