@@ -56,6 +56,7 @@ bench: environment ## What it costs: folding a stream, driving a Session, watchi
 	$(PY) -m bench.session
 	$(PY) -m bench.ci_watch
 	$(PY) -m bench.excerpt
+	$(PY) -m bench.forwarder
 
 lock: ## Renew the lock files (needs uv; `make lock UPGRADE=--upgrade` for newer versions)
 	$(COMPILE) $(UPGRADE) pyproject.toml -o requirements.lock

@@ -5,13 +5,16 @@
 Both get the same bytes from the stdout of a child that prints them: the frames of the recordings, with 5 % tool results
 of 30 kB. Each opens that pipe and reads it as it does with the real CLI, and parses as much of each line as it does
 there. They take turns, each time in a new process. Printed: MB/s of each one's best round (what else the machine does
-only adds), the ratio, the same by CPU time alone, and the most memory that a round held.
+only adds), the ratio, the same by CPU time alone, the most memory that a round held, and how much of what was written
+each one found: Nightjar counts the Turns that close, the SDK the `result` frames. There are more of these, because a
+resumed CLI first closes a Turn that never was.
 """
 
 from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import os
 import re
 import resource
@@ -24,6 +27,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -48,7 +52,17 @@ def big_line() -> bytes:
     return msgspec.json.encode({**fields, "tool_use_result": {"stdout": text, "stderr": ""}})
 
 
-def write_stream(path: Path, size: int) -> None:
+@dataclass(frozen=True)
+class Written:
+    """What there is to find in a stream."""
+
+    results: int
+    """Its `result` frames."""
+    turns: int
+    """Those of them that close a Turn."""
+
+
+def write_stream(path: Path, size: int) -> Written:
     """`size` bytes of recorded frames, each with an id of its own, every twentieth a big one."""
     lines = [
         line
@@ -56,16 +70,26 @@ def write_stream(path: Path, size: int) -> None:
         for line in recording.read_bytes().splitlines()
         if line.startswith(b"{") and len(line) < BIG and b'"type"' in line
     ]
+    results = {line: closes_a_turn(frame) for line in lines if (frame := json.loads(line))["type"] == "result"}
     big = big_line()
-    written = 0
+    written: list[bool] = []
     with path.open("wb") as out:
         for number, line in enumerate(itertools.cycle(lines)):
             fresh = b"%08x-0000-4000-8000-%012x" % (number, number)
             uuid = b'"uuid":"' + fresh
-            said = big if number % 20 == 19 else re.sub(rb'"uuid":"' + _ID.pattern, uuid, line)
-            written += out.write(said + b"\n")
-            if written >= size:
-                return
+            is_big = number % 20 == 19
+            out.write((big if is_big else re.sub(rb'"uuid":"' + _ID.pattern, uuid, line)) + b"\n")
+            if not is_big and line in results:
+                written.append(results[line])
+            if out.tell() >= size:
+                break
+    return Written(len(written), sum(written))
+
+
+def closes_a_turn(result: dict[str, Any]) -> bool:
+    """Whether the Turn of a `result` frame ever was."""
+    woken = result.get("origin", {}).get("kind") == "task-notification"
+    return result["num_turns"] > 0 or not woken
 
 
 def fold_stream(path: Path) -> int:
@@ -111,7 +135,7 @@ class Round:
     cpu_seconds: float
     peak: float
     closed: int
-    """Turns that were seen to close."""
+    """What was seen to close."""
 
 
 def measured(read: Callable[[Path], int], path: Path) -> Round:
@@ -134,14 +158,15 @@ def main() -> None:
         ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as apart,
     ):
         path = Path(folder) / "stream.jsonl"
-        write_stream(path, megabytes * 10**6)
+        written = write_stream(path, megabytes * 10**6)
         write_stream(path.with_name("short.jsonl"), 10**6)
         for name, read in [*readers.items()] * rounds:
             done[name].append(apart.submit(measured, read, path).result())
+    found = {"nightjar": f"of {written.turns} Turns", "claude-agent-sdk": f"of {written.results} results"}
     for name, each in done.items():
         wall, cpu = best(each)
         said = f"{megabytes / wall:5.0f} MB/s, {megabytes / cpu:5.0f} MB per CPU second"
-        print(f"{name:17} {said}; peak {max(one.peak for one in each):.0f} MiB; {each[0].closed} results")
+        print(f"{name:17} {said}; peak {max(one.peak for one in each):.0f} MiB; {each[0].closed} {found[name]}")
     ours, theirs = best(done["nightjar"]), best(done["claude-agent-sdk"])
     print(f"ratio             {theirs[0] / ours[0]:.2f} by the clock, {theirs[1] / ours[1]:.2f} by CPU time")
 

@@ -18,7 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-COMMANDS = ("run", "finish")
+COMMANDS = ("run", "finish", "sweep")
 NEEDED = (3, 11)
 NAMES = ("python3.13", "python3.12", "python3.11", "python3.14", "python3", "python")
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
             return 0
         command = environ.get("INPUT_COMMAND", "").strip() or COMMANDS[0]
         if command not in COMMANDS:
-            return _complain(f"input `command`: {command!r} is not allowed; give {' or '.join(COMMANDS)}", 2)
+            return _complain(f"input `command`: {command!r} is not allowed; give {', '.join(COMMANDS[:-1])} or {COMMANDS[-1]}", 2)
         if not environ.get("RUNNER_TEMP"):
             return _complain("RUNNER_TEMP is not set; a GitHub Actions runner sets it to a folder of the job's own", 2)
         python = prepare(Path(environ["RUNNER_TEMP"]) / "nightjar" / "venv", ROOT / "requirements.lock", environ)

@@ -1,12 +1,8 @@
-"""A person, or the runner, wants the Run to stop: SIGINT or SIGTERM, kept as a fact for everything that waits."""
+"""A person, or the runner, wants the Run to stop: kept as a fact for everything that waits."""
 
 from __future__ import annotations
 
 import os
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
 
 
 class Cancelled(Exception):
@@ -44,20 +40,3 @@ class Cancel:
         """Give the files back."""
         os.close(self.fd)
         os.close(self._write)
-
-
-@contextmanager
-def on_signals() -> Iterator[Cancel]:
-    """A `Cancel` that SIGINT and SIGTERM ask for; the handlers from before come back afterwards."""
-    cancel = Cancel()
-
-    def handle(_number: int, _frame: FrameType | None) -> None:
-        cancel.request()
-
-    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield cancel
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        cancel.close()

@@ -19,6 +19,7 @@ from bot.settings import EVERY_KIND, SETTINGS, Setting
 from bot.settings_file import Entry, FileInvalid, read_entries
 
 SETTINGS_FILE = ".github/nightjar.yml"
+_APP = ("app-id", "app-private-key")
 
 # NUL ends an argument early; a lone surrogate, which YAML can escape and a variable can hold, has no bytes at all.
 _UNUSABLE = re.compile("[\0\ud800-\udfff]")
@@ -55,15 +56,21 @@ class Config:
     label: str
     required_permission: str
     allowed_bots: tuple[str, ...]
-    github_token: Secret
+    max_working: int
+    paused: bool
+    github_token: Secret | None
+    app_id: str | None
+    app_private_key: Secret | None
     anthropic_api_key: Secret | None
     claude_code_oauth_token: Secret | None
     pass_env: tuple[str, ...]
+    pass_model_key: bool
     model: str | None
     claude_version: str
     claude_path: str | None
     claude_args: tuple[str, ...]
     permission_mode: str
+    isolation: str
     background: bool
     background_wait_minutes: float
     nudge_minutes: float
@@ -72,6 +79,7 @@ class Config:
     repeat_limit: int
     max_cost_usd: float
     run_timeout_minutes: float
+    usage_wait_minutes: float
     session_timeout_minutes: float
     silence_timeout_minutes: float
     ci_start_minutes: float
@@ -89,6 +97,7 @@ class Config:
     sign_off: bool
     merge: str
     reviewers: tuple[str, ...]
+    wait: str
     ci_dispatch: tuple[str, ...]
     command: str
     job_status: str
@@ -100,7 +109,7 @@ class Config:
 
     def secrets(self) -> tuple[Secret, ...]:
         """Every secret that was given, for whoever keeps them out of texts."""
-        given = (self.github_token, self.anthropic_api_key, self.claude_code_oauth_token)
+        given = (self.github_token, self.app_private_key, self.anthropic_api_key, self.claude_code_oauth_token)
         return tuple(secret for secret in given if secret is not None)
 
 
@@ -119,7 +128,7 @@ def read_config(inputs: Mapping[str, str], file_text: str | None, file_name: str
         given = inputs.get(setting.variable, "")
         if given.strip():
             _set(values, setting, given, f"input `{setting.name}`", problems)
-    problems += _missing(values)
+    problems += _missing(values, inputs)
     if problems:
         raise ConfigInvalid(problems)
     return Config(**values)
@@ -187,10 +196,14 @@ def _texts(raw: Raw) -> Iterable[str]:
     return raw if isinstance(raw, tuple) else (*raw, *raw.values())
 
 
-def _missing(values: Mapping[str, Any]) -> list[str]:
+def _missing(values: Mapping[str, Any], inputs: Mapping[str, str]) -> list[str]:
     """What must be given, alone or in one of two ways."""
     problems = []
-    if values["github_token"] is None:
+    given = [name for name in _APP if inputs.get(SETTINGS[name].variable, "").strip()]
+    if len(given) == 1:
+        (lacking,) = (name for name in _APP if name not in given)
+        problems.append(f"input `{lacking}`: is missing; give it together with `{given[0]}`, or none of the two")
+    if values["github_token"] is None and not given:
         problems.append(
             "input `github-token`: is missing; give the job's token or an App's, for example ${{ github.token }}"
         )

@@ -13,7 +13,7 @@ from bot.ports import GitHub, Journal, Reporter, Workspace
 from bot.record import Outcome, Record
 from bot.suspicion import protected
 
-_NOT_PUSHED = frozenset({"handed_over", "push_rejected", "push_workflow_forbidden", "protected_path"})
+_NOT_PUSHED = frozenset({"handed_over", "push_rejected", "push_workflow_forbidden", "protected_path", "secret_in_diff"})
 """Failures after which a push would be refused again, or must not be made."""
 
 
@@ -49,36 +49,47 @@ class Labels:
         return f"{self.asked}:failed"
 
     @property
-    def ended(self) -> tuple[str, ...]:
-        """What an earlier Run may have left."""
-        return self.ready, self.failed
+    def parked(self) -> str:
+        """The Run waits and continues by itself."""
+        return f"{self.asked}:parked"
+
+    @property
+    def queued(self) -> str:
+        """The Run waits for another one to end."""
+        return f"{self.asked}:queued"
+
+    @property
+    def going(self) -> tuple[str, ...]:
+        """What a Run shows that is not over."""
+        return self.working, self.parked, self.queued
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Every one of them: exactly one is shown at a time."""
+        return (self.asked, *self.going, self.ready, self.failed)
 
 
 def end(record: Record, config: Config, ports: EndingPorts) -> Record:
     """End the Run that `record` tells of; the Record with its outcome. Raises nothing of GitHub's or git's."""
     labels = Labels(config.label)
-    if record.outcome is None:
-        record = replace(record, outcome=Outcome.FAILED)
-    record = ports.journal.save(record)
+    ports.github.fall_back()
+    outcome = record.outcome or Outcome.FAILED
+    record = ports.journal.save(replace(record, outcome=outcome, parked=None, slot=0))
+    if record.failure is not None and record.failure.code == "overtaken":
+        return ports.journal.save(ports.report.ended(record))  # issue, branch and Record are the other Run's
     good = record.outcome in (Outcome.READY, Outcome.MERGED)
     if not good:
         record = _kept(record, config, ports)
         record = _back_to_draft(record, config.draft, ports)
-    if record.claimed or not _another_has_it(record):
-        record = _trying(record, "The label could not be changed", lambda known: _labelled(known, good, labels, ports))
-    record = _trying(record, "The Record could not be pushed", ports.journal.publish)
+    record = trying(record, "The label could not be changed", lambda known: _labelled(known, good, labels, ports))
+    record = trying(record, "The Record could not be pushed", ports.journal.publish)
     record = ports.journal.save(ports.report.ended(record))
-    return _trying(record, "The Record could not be pushed", ports.journal.publish)
-
-
-def _another_has_it(record: Record) -> bool:
-    """Whether the claim was refused because another Run works on the issue: its labels are that Run's."""
-    return record.failure is not None and record.failure.code == "handed_over"
+    return trying(record, "The Record could not be pushed", ports.journal.publish)
 
 
 def _labelled(record: Record, good: bool, labels: Labels, ports: EndingPorts) -> Record:
     done = labels.ready if good else labels.failed
-    others = [label for label in (labels.asked, labels.working, *labels.ended) if label != done]
+    others = [label for label in labels.all if label != done]
     ports.github.swap_labels(record.trigger.issue, add=done, remove=others)
     return record
 
@@ -107,10 +118,10 @@ def _kept(record: Record, config: Config, ports: EndingPorts) -> Record:
             f"What is not on GitHub is kept as a patch in the job's logs folder: {ports.workspace.keep_patch()}."
         )
 
-    record = _trying(record, "What the session left could not be committed", collect)
+    record = trying(record, "What the session left could not be committed", collect)
     if why not in _NOT_PUSHED:
-        record = _trying(record, "The work could not be pushed", push)
-    return _trying(record, "The work could not be kept", keep)
+        record = trying(record, "The work could not be pushed", push)
+    return trying(record, "The work could not be kept", keep)
 
 
 def _back_to_draft(record: Record, draft: str, ports: EndingPorts) -> Record:
@@ -123,10 +134,11 @@ def _back_to_draft(record: Record, draft: str, ports: EndingPorts) -> Record:
             return replace(record, pull_request=replace(pull_request, draft=True))
         return record.noted("The pull request could not be made a draft.")
 
-    return _trying(record, "The pull request could not be made a draft", mark)
+    return trying(record, "The pull request could not be made a draft", mark)
 
 
-def _trying(record: Record, what: str, act: Callable[[Record], Record]) -> Record:
+def trying(record: Record, what: str, act: Callable[[Record], Record]) -> Record:
+    """What `act` makes of the Record; a note that begins with `what`, where it is refused."""
     try:
         return act(record)
     except RunFailed as refused:

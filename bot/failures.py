@@ -44,6 +44,15 @@ class RunFailed(Exception):
         super().__init__(f"{code}: {reason}")
 
 
+class UsageLimitReached(RunFailed):
+    """The model's API takes no more for a while."""
+
+    def __init__(self, reason: str, evidence: str, resets_at: str) -> None:
+        """`resets_at`: ISO 8601, UTC; "" when no field gave it."""
+        super().__init__("usage_limit", reason, evidence)
+        self.resets_at = resets_at
+
+
 _KEYS = """\
 ```yaml
 with:
@@ -60,7 +69,14 @@ permissions:
   pull-requests: write
   checks: read
   statuses: read
-  actions: read
+  actions: write
+```"""
+
+_APP_KEY = """\
+```yaml
+with:
+  app-id: ${{ vars.NIGHTJAR_APP_ID }}
+  app-private-key: ${{ secrets.NIGHTJAR_APP_PRIVATE_KEY }}
 ```"""
 
 _OTHER_TOKEN = """\
@@ -348,10 +364,13 @@ _ROWS = (
     Failure(
         code="branch_conflict",
         title="the branch holds something that Nightjar may not build on",
-        why="The name of the issue's branch is taken by something else, or is not a name that git accepts.",
+        why=(
+            "The name of the issue's branch is taken by something else; or what is on it, or what the Session left "
+            "checked out, has another history than the one to build on. Nightjar never mixes unrelated histories."
+        ),
         remedy=(
-            "Rename or delete the branch that the reason names, or choose another prefix:\n\n"
-            + _setting("branch-prefix: bot/nightjar-")
+            "Rename or delete the branch that the reason names, then put the label on again. Or choose another "
+            "prefix:\n\n" + _setting("branch-prefix: bot/nightjar-")
         ),
         retryable=False,
     ),
@@ -405,11 +424,25 @@ _ROWS = (
         retryable=False,
     ),
     Failure(
+        code="overtaken",
+        title="another Run has this issue now",
+        why=(
+            "Two jobs were at work on one issue, and the one that moved the Record's ref last goes on. The shipped "
+            "workflow keeps that from happening by its concurrency group."
+        ),
+        remedy=(
+            "Wait for the other Run. If it happens again, give the workflow's job the group of the shipped one:\n\n"
+            "```yaml\nconcurrency:\n  group: nightjar-issue-${{ github.event.issue.number || inputs.issue }}\n"
+            "  cancel-in-progress: false\n```"
+        ),
+        retryable=False,
+    ),
+    Failure(
         code="handed_over",
         title="somebody else has taken over",
         why=(
-            "A person, or another Run, pushed to the branch or took the issue on meanwhile. Nightjar never "
-            "overwrites somebody else's commits."
+            "A person pushed to the Issue branch, or deleted it, meanwhile. Nightjar never overwrites somebody else's "
+            "commits."
         ),
         remedy=(
             "Nothing, if that was meant. To let Nightjar continue from the branch as it is now, put the label on again."
@@ -578,6 +611,22 @@ _ROWS = (
         retryable=False,
     ),
     Failure(
+        code="secret_in_diff",
+        title="There is a secret in what the session wrote",
+        why=(
+            "Everything that a push would carry is looked at first: each commit, its message and authors, the names "
+            "and the contents of its files, also what a later commit takes out again. What was found is the value of "
+            "a secret of the job, or looks like a token or a key that the repository did not hold before. Nothing of "
+            "it was pushed; the job's logs folder has the work as a patch with the secret replaced."
+        ),
+        remedy=(
+            "Look the place up in the patch. Is it a real secret, so replace it where it is valid: the session has "
+            "seen it, and so has the model's API. Is it an example, so put it on the base branch first, or have the "
+            "session write one that is too short for a real one; then put the label on again."
+        ),
+        retryable=False,
+    ),
+    Failure(
         code="conflict_unresolved",
         title="the conflict with the base branch was not resolved",
         why=(
@@ -621,10 +670,25 @@ _ROWS = (
             "An App's token lives for one hour and a job's token as long as its job; others can be revoked at any time."
         ),
         remedy=(
-            "For Runs of more than an hour, give Nightjar the App's key, so that it can renew the token:\n\n"
-            + _OTHER_TOKEN
+            "For Runs of more than an hour, give Nightjar an App's key instead of a token: it then makes its tokens "
+            f"itself and renews them.\n\n{_APP_KEY}\n\nWhere it has the key, look whether the App was suspended, taken "
+            "off the repository or given another key meanwhile."
         ),
         retryable=True,
+    ),
+    Failure(
+        code="app_refused",
+        title="GitHub refused the App",
+        why=(
+            "The App is not installed on the repository, `app-id` and `app-private-key` do not belong together, or the "
+            "App lacks a permission."
+        ),
+        remedy=(
+            "Install the App on this very repository, with read and write access to contents, issues and pull "
+            "requests, and read access to checks, commit statuses and actions; a permission that was added later has "
+            "to be accepted there. The App's own page shows its id and makes a new key:\n\n" + _APP_KEY
+        ),
+        retryable=False,
     ),
     Failure(
         code="github_denied",
@@ -646,15 +710,15 @@ _ROWS = (
     # -- the Run itself
     Failure(
         code="run_timeout",
-        title="the Run ran out of time",
+        title="the job's time was used up, and no new one could be started",
         why=(
-            "A Run may last `run-timeout-minutes`, so that there is time left to report before the job is ended "
-            "from outside."
+            "A Run that has used up `run-timeout-minutes` goes on in a new job, which it starts by "
+            "`workflow_dispatch`. The token may not do that, or the workflow's file has no such event with the inputs "
+            "`issue` and `take-up`."
         ),
         remedy=(
-            "Put the label on again: the next Run continues on the branch. To give one Run more time, raise both "
-            "limits:\n\n```yaml\njobs:\n  nightjar:\n    timeout-minutes: 360\n    steps:\n      - uses: "
-            "…\n        with:\n          run-timeout-minutes: 340\n```"
+            "Give the token `actions: write`, and copy the workflow's `on:` from the newest release:\n\n"
+            "```yaml\npermissions:\n  actions: write\n```"
         ),
         retryable=True,
     ),

@@ -1,7 +1,8 @@
 """`nightjar finish`: the job's last step reports a Run whose own process could not: killed, cancelled, out of memory.
 
-It reads the Record that the Run left on the runner and completes the one ending that every Run shares. What was told
-already is looked for first, so that nothing is told twice.
+It reads the Record that the Run left on the runner, or, in a job of its own after the runner was lost, the one on the
+Run's ref, and completes the one ending that every Run shares. What was told already is looked for first, so that
+nothing is told twice.
 """
 
 from __future__ import annotations
@@ -9,19 +10,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bot.cancel import on_signals
+from bot.cancel import Cancelled
 from bot.clock import BadTimeScale, Clock
 from bot.config import SETTINGS_FILE, Config, ConfigInvalid, read_config
 from bot.ending import EndingPorts, end
+from bot.event import read_payload
 from bot.failures import RunFailed
-from bot.ports import GitHub, IssueComment
+from bot.journal import RunJournal
+from bot.ports import GitHub, IssueComment, Workspace
 from bot.record import FailureEntry, Outcome, Record, UnreadableRecord, from_json
 from bot.report.actions import Runner
 from bot.report.render import marker
 from bot.settings import SETTINGS
+from bot.signals import CANCELLED, on_signals
 from bot.steps import next_step
-from bot.trigger import BadEvent, read_job
+from bot.trigger import BadEvent, Job, issue_of, read_job
+
+if TYPE_CHECKING:
+    from bot.wiring import Wiring
 
 INPUT = 2
 
@@ -30,13 +38,16 @@ def finish_command(environ: Mapping[str, str]) -> int:
     """Finish the Run that this job began, if it has to be; the exit code."""
     runner = Runner.from_environment(environ)
     inputs = {**environ, SETTINGS["command"].variable: "finish"}  # asked for by a step's input or on a command line
-    with on_signals() as cancel:
+    with on_signals(finish_follows=False) as cancel:
         try:
             return _finish(inputs, runner, Clock.from_environment(environ, cancel))
         except (ConfigInvalid, BadEvent, BadTimeScale, UnreadableRecord) as problem:
             for line in str(problem).splitlines():
                 runner.annotate("error", "Nightjar", line)
             return INPUT
+        except Cancelled:
+            runner.log("The job was cancelled. A sweep reports the Run.")
+            return CANCELLED
         except RunFailed as failed:
             runner.annotate("error", f"Nightjar: {failed.failure.title}", failed.reason)
             return 1
@@ -44,34 +55,100 @@ def finish_command(environ: Mapping[str, str]) -> int:
 
 def _finish(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
     job = read_job(environ)
-    path = Path(environ.get("RUNNER_TEMP", "") or "/nonexistent") / "nightjar" / "record.json"
-    if not path.is_file():
-        return _nothing(runner, "no Run was begun in this job")
-    record = from_json(path.read_text(encoding="utf-8"))
-    if (record.trigger.run_id, record.trigger.run_attempt) != (job.run_id, job.run_attempt):
-        return _nothing(runner, "the Record on this runner is another job's")
-    if record.ending_comment:
-        return _nothing(runner, "the Run has told its end itself")
     config = read_config(environ, None)
+    for secret in config.secrets():
+        runner.mask(secret.reveal())
+    left = _left_here(environ)
+    issue = left.trigger.issue if left else _issue(environ, config)
+    if not issue:
+        return _nothing(runner, "no Run was begun in this job")
+    if left is not None and not left.parked and (why := _needs_nothing(left, job)):
+        return _nothing(runner, why)
 
+    from bot.taking_up import hand_on
     from bot.wiring import Wiring
 
-    with Wiring(job, config.github_token.reveal(), environ, runner, clock) as wiring:
-        file = wiring.github.read_file(SETTINGS_FILE, wiring.github.default_branch())
-        config = read_config(environ, file)
-        journal = wiring.journal(record.trigger.issue, config)
-        try:
-            journal.last()
-        except (RunFailed, UnreadableRecord) as problem:  # then the ending is told, but not kept on the ref
-            runner.log(f"The Record on GitHub could not be read: {problem}")
-        ports = EndingPorts(wiring.github, wiring.workspace(config), wiring.report(config), journal)
-        there = ports.workspace.reopen(
-            base=record.base, branch=record.branch, base_commit=record.round_base or record.base_commit
-        )
-        record = _as_it_was(record, config, wiring.github.comments(record.trigger.issue))
-        record = _with_its_pull_request(record, wiring.github)
-        end(record if there else replace(record, head=""), config, ports)
+    with Wiring(job, config, environ, runner, clock) as wiring:
+        wiring.clean_logs()
+        journal = wiring.journal(issue, config)
+        published = _published(journal, runner)
+        if left and published and _never_taken_up(left, published):
+            return _nothing(runner, f"the Run on issue #{issue} is another job's")
+        record = _not_parked_after_all(left, published) if left and published else left or published
+        why = _needs_nothing(record, job) if record else f"no Run was begun on issue #{issue}"
+        if record is None or why:
+            return _nothing(runner, why)
+        config = read_config(environ, wiring.github.read_file(SETTINGS_FILE, wiring.github.default_branch()))
+        cancelled = config.job_status == "cancelled"
+        complete(record, config, wiring, journal, cancelled=cancelled)
+        hand_on(config, wiring.queue, wiring.workflows, runner.log)
     return 0
+
+
+def complete(record: Record, config: Config, wiring: Wiring, journal: RunJournal, *, cancelled: bool) -> Record:
+    """End a Run whose own process is gone: what is known of it, told once."""
+    ports = EndingPorts(wiring.github, wiring.workspace(config), wiring.report(config), journal)
+    try:
+        wiring.confine(config)  # a Session was in what git now looks at
+        record = _with_its_work(record, ports.workspace)
+    except RunFailed as failed:
+        record = replace(record, head="").noted(f"The work could not be looked at: {failed.reason}.")
+    record = _as_it_was(record, wiring.github.comments(record.trigger.issue), cancelled=cancelled)
+    return end(_with_its_pull_request(record, wiring.github), config, ports)
+
+
+def _with_its_work(record: Record, workspace: Workspace) -> Record:
+    """The Record, with the workspace that was left here, or one of what was checkpointed. Raises `RunFailed`."""
+    base_commit = record.round_base or record.base_commit
+    if workspace.reopen(base=record.base, branch=record.branch, base_commit=base_commit):
+        return record
+    if not record.head:
+        return record
+    base_commit, head = workspace.prepare(base=record.base, branch=record.branch, checkpoint=record.head)
+    return replace(record, base_commit=base_commit, head=head)
+
+
+def _left_here(environ: Mapping[str, str]) -> Record | None:
+    """The Record that a Run left on this runner. Raises `UnreadableRecord`."""
+    path = Path(environ.get("RUNNER_TEMP", "") or "/nonexistent") / "nightjar" / "record.json"
+    return from_json(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def _issue(environ: Mapping[str, str], config: Config) -> int:
+    return issue_of(environ.get("GITHUB_EVENT_NAME", ""), read_payload(environ), config.branch_prefix)
+
+
+def _published(journal: RunJournal, runner: Runner) -> Record | None:
+    try:
+        return journal.last()
+    except (RunFailed, UnreadableRecord) as problem:  # then the ending is told, but not kept on the ref
+        runner.log(f"The Record on GitHub could not be read: {problem}")
+        return None
+
+
+def _needs_nothing(record: Record, job: Job) -> str:
+    """Why there is nothing to finish; "" when there is."""
+    last = record.jobs[-1]
+    if (last.run_id, last.run_attempt) != (job.run_id, job.run_attempt):
+        return "the Run that is known here is another job's"
+    if record.told:
+        return "the Run has told its end itself"
+    return f"the Run is {record.state} and goes on by itself" if record.parked else ""
+
+
+def _never_taken_up(left: Record, published: Record) -> bool:
+    """Whether this job wanted to take a Run up, and nobody could see that it did."""
+    here = left.jobs[-1]
+    known = {(job.run_id, job.run_attempt) for job in published.jobs}
+    return len(left.jobs) > 1 and (here.run_id, here.run_attempt) not in known
+
+
+def _not_parked_after_all(left: Record, published: Record) -> Record:
+    """What was left here; it does not wait when the job died before others could see that it does."""
+    here, there = left.jobs[-1], published.jobs[-1]
+    same = (here.run_id, here.run_attempt) == (there.run_id, there.run_attempt)
+    unseen = left.parked and same and not (published.parked or published.told)
+    return replace(left, parked=None, slot=published.slot) if unseen else left
 
 
 def _nothing(runner: Runner, why: str) -> int:
@@ -79,7 +156,7 @@ def _nothing(runner: Runner, why: str) -> int:
     return 0
 
 
-def _as_it_was(record: Record, config: Config, comments: Sequence[IssueComment]) -> Record:
+def _as_it_was(record: Record, comments: Sequence[IssueComment], *, cancelled: bool) -> Record:
     """The Record with how it ended, and with what had been told but not noted down when the process died."""
     tracking = record.tracking_comment or _find(comments, marker("tracking", record))
     # Anybody can write our marker, so that the ending has to be by whoever wrote the Tracking comment.
@@ -87,12 +164,12 @@ def _as_it_was(record: Record, config: Config, comments: Sequence[IssueComment])
     record = replace(
         record,
         tracking_comment=tracking,
-        ending_comment=_find(comments, marker("ending", record), author),
+        ending_comment=record.ending_comment or _find(comments, marker("ending", record), author),
         claimed=record.claimed or bool(tracking),
     )
     if record.outcome is not None or record.failure is not None:
         return record
-    if config.job_status == "cancelled":
+    if cancelled:
         return replace(record, outcome=Outcome.CANCELLED)
     reason = f"the Run's process ended without a word while {next_step(record)}"
     return replace(record, failure=FailureEntry("runner_lost", reason))

@@ -24,7 +24,7 @@ _TRUE_FALSE = MappingProxyType({"true": True, "false": False})
 
 # Never given to a Session, whatever `pass-env` says: the program's own credentials, and what steers the job.
 NEVER_PASSED = (
-    *("GITHUB_TOKEN", "GH_TOKEN", "INPUT_GITHUB_TOKEN"),
+    *("GITHUB_TOKEN", "GH_TOKEN", "INPUT_GITHUB_TOKEN", "INPUT_APP_PRIVATE_KEY"),
     *("GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"),
     *("ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN", "ACTIONS_CACHE_URL", "ACTIONS_RESULTS_URL"),
 )
@@ -91,6 +91,29 @@ class Text:
         return text
 
 
+_PEM = re.compile(
+    r"-----BEGIN (?P<kind>RSA |)PRIVATE KEY-----\s+(?P<body>[A-Za-z0-9+/=\s]+)-----END (?P=kind)PRIVATE KEY-----"
+)
+_PEM_LINE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateKey:
+    """A private key in PEM, as GitHub hands it out. Line ends may be written as `\\n`, or have become blanks."""
+
+    allowed: str = "the whole .pem file that GitHub made, from -----BEGIN to -----END"
+
+    def read(self, raw: Raw) -> str:
+        """The key in PEM, in lines of the usual length. Whether it is one that signs is for who uses it to see."""
+        found = _PEM.fullmatch(_text(raw).replace("\\r", "").replace("\\n", "\n").strip())
+        if not found:
+            raise ValueError("that is no private key in PEM")
+        body = "".join(found["body"].split())
+        lines = [body[start : start + _PEM_LINE] for start in range(0, len(body), _PEM_LINE)]
+        name = f"{found['kind']}PRIVATE KEY"
+        return "\n".join([f"-----BEGIN {name}-----", *lines, f"-----END {name}-----\n"])
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One of a few words."""
@@ -122,6 +145,22 @@ class Flag:
         if text.lower() not in _TRUE_FALSE:
             raise _refuse(text)
         return _TRUE_FALSE[text.lower()]
+
+
+def is_on(text: str) -> bool:
+    """What a repository's variable means: set to anything is on, but for nothing, `false`, `no`, `off` and `0`."""
+    return text.strip().lower() not in {"", "false", "no", "off", "0"}
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A repository's variable, as somebody sets it in a hurry."""
+
+    allowed: str = "anything; false, no, off and 0 mean that it is not set"
+
+    def read(self, raw: Raw) -> bool:
+        """Whether it is set."""
+        return is_on(_text(raw))
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,18 @@ class IssueComment:
     author: str
     body: str
     created_at: datetime
+    updated_at: datetime
+    """Later than `created_at` once it was edited."""
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestNow:
+    """What people may have done with the pull request."""
+
+    state: str
+    """`open`, `closed` or `merged`."""
+    base: str
+    """The branch that it goes to."""
 
 
 class GitHub(Protocol):
@@ -40,6 +52,9 @@ class GitHub(Protocol):
 
     Every method may raise `bot.failures.RunFailed` with `github_denied`, `github_unavailable` or a more exact code.
     """
+
+    def fall_back(self) -> None:
+        """The Run is ending: from here on the job's own token stands in for an App that is refused."""
 
     def default_branch(self) -> str:
         """The repository's default branch."""
@@ -89,8 +104,8 @@ class GitHub(Protocol):
     def mark_draft(self, number: int) -> bool:
         """Back to draft; False when the token may not or the plan has no drafts."""
 
-    def pull_request_state(self, number: int) -> str:
-        """`open`, `closed` or `merged`."""
+    def pull_request_now(self, number: int) -> PullRequestNow:
+        """How it stands."""
 
     def mergeable(self, number: int) -> bool | None:
         """Whether it merges cleanly; None while GitHub has not worked it out."""
@@ -111,9 +126,14 @@ class GitHub(Protocol):
 class CiWatch(Protocol):
     """Waits for CI on one commit."""
 
-    def wait(self, pushed: Pushed, *, known: Collection[int] = ()) -> CiVerdict:
-        """The verdict on `pushed.head`; returns as soon as it is final or a limit has passed. `known`: jobs whose
-        result was judged already and that are being run again: until their new attempt shows, they count as running.
+    def wait(
+        self, pushed: Pushed, *, known: Collection[int] = (), waited: float = 0.0, patience: float | None = None
+    ) -> CiVerdict:
+        """The verdict on `pushed.head`; returns as soon as it is final or a limit has passed.
+
+        `known`: jobs whose result was judged already and that are being run again: until their new attempt shows, they
+        count as running. `waited`: planned seconds that an earlier job waited for it. The verdict is `PENDING` when
+        the `patience`, planned seconds, or the job's own time is over before CI's.
         """
 
     def look(self, commit: str) -> CiVerdict:
@@ -143,7 +163,7 @@ class Sessions(Protocol):
     """
 
     def make_ready(self) -> None:
-        """The CLI is there and the `setup` commands have run."""
+        """The CLI is there and the `setup` commands have run; once a job."""
 
     def implement(self, record: Record, subjects: Sequence[str], ended: Callable[[SessionEntry], None]) -> Delivered:
         """The first Session of a Run; `subjects` of the commits that are there make it a Continuation. `ended` hears of
@@ -171,6 +191,8 @@ class FileChange:
     deleted: bool
     added: tuple[str, ...]
     removed: tuple[str, ...]
+    mode: str = ""
+    """What kind of file it is now, as git has it (`120000` is a link, `160000` a submodule); "" for a deleted one."""
 
 
 class Workspace(Protocol):
@@ -187,8 +209,8 @@ class Workspace(Protocol):
     def reopen(self, *, base: str, branch: str, base_commit: str) -> bool:
         """Go on in what an earlier process of this job prepared; False when it is not there."""
 
-    def sample_base(self) -> str:
-        """Fetch the Base branch; its tip."""
+    def sample_base(self, base: str) -> str:
+        """Fetch `base`, the Base branch from here on; its tip."""
 
     def merge(self, commit: str) -> Merge:
         """Merge a sampled base commit into the Issue branch; nothing happens when the head contains it already."""
@@ -199,8 +221,16 @@ class Workspace(Protocol):
     def push(self) -> str:
         """Push the Issue branch, fast-forward only; its commit id as read back from the remote."""
 
+    def secret_in(self, commit: str) -> str:
+        """Where a secret stands in what `commit` would carry to the remote: in a commit's message, authors, names of
+        files or files, taken back later or not. Never its value; "" for nowhere.
+        """
+
     def remote_head(self) -> str:
         """The Issue branch on the remote, or ""."""
+
+    def left_out(self) -> tuple[str, ...]:
+        """What the last `collect` did not commit, by kind, each a few words for people."""
 
     def ahead(self) -> int:
         """Number of commits on the head that the base commit lacks."""
@@ -211,11 +241,34 @@ class Workspace(Protocol):
     def subjects(self) -> tuple[str, ...]:
         """First lines of the messages of the commits over base, oldest first."""
 
+    def messages(self, before: str, after: str) -> tuple[str, ...]:
+        """Whole messages of the commits that `after` has over `before` and over base, but for merges."""
+
     def pushed(self) -> Pushed:
         """The head as CI meets it: branches, workflow files, changed paths, message."""
 
     def keep_patch(self) -> str:
         """Keep the commits that the remote lacks as a patch beside the transcripts; its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeEntry:
+    """One file of a commit."""
+
+    path: str
+    mode: str
+    """As git has it: `100644`, `100755` for one that can be run, `120000` for a link, `160000` for a submodule."""
+    id: str
+
+
+class Tree(Protocol):
+    """Files of a commit, as they are in the program's own repository."""
+
+    def entries(self, commit: str) -> tuple[TreeEntry, ...]:
+        """Every file of `commit`, links and submodules too."""
+
+    def contents(self, entries: Sequence[TreeEntry], limit: int) -> tuple[bytes | None, ...]:
+        """What is in these files; None for one of more than `limit` bytes, and for a submodule."""
 
 
 class Reporter(Protocol):
@@ -236,8 +289,64 @@ class Reporter(Protocol):
     def repaired(self, record: Record) -> Record:
         """The comment on the pull request about the newest Repair, written or brought up to date."""
 
+    def parked(self, record: Record, ahead: int) -> Record:
+        """The Run waits without a runner: Tracking comment, step summary, outputs, one annotation. `ahead`: queued Runs
+        that have their turn before it.
+        """
+
     def ended(self, record: Record) -> Record:
         """The ending: a new comment, the step summary, the outputs, one annotation."""
+
+
+class SlotTaken(Exception):
+    """Another Run was quicker: nothing was published, and the Runs that are not over have to be looked at anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRuns:
+    """The Runs of the repository that are not over, but for the one that asks."""
+
+    records: tuple[Record, ...]
+    taken: frozenset[int]
+    """Slots that are held."""
+
+
+class Queue(Protocol):
+    """The other Runs of the repository."""
+
+    def others(self, issue: int = 0) -> OpenRuns:
+        """All that are not over, except the one on `issue`. Raises `RunFailed`."""
+
+
+class Workflows(Protocol):
+    """GitHub's workflows, as far as another job is to take a Run up."""
+
+    def take_up(self, workflow: str, issue: int) -> str:
+        """Start a job that takes up the Run on `issue` if it waits; "" when GitHub started one, else its reason."""
+
+    def variable(self, name: str) -> str:
+        """A variable of the repository; "" when there is none, or when the token may not read variables."""
+
+    def conclusion(self, run_id: str, run_attempt: int) -> str:
+        """How that attempt of a workflow run ended (`success`, `cancelled`, …); "" while it goes on. A workflow run
+        that is gone counts as `stale`.
+        """
+
+
+class Time(Protocol):
+    """Time as the Run's job has it; seconds and minutes are planned ones."""
+
+    def now(self) -> str:
+        """ISO 8601, UTC."""
+
+    def after(self, seconds: float) -> str:
+        """The moment that many seconds from now. ISO 8601, UTC."""
+
+    def since(self, moment: str) -> float:
+        """Seconds since then; 0 for ""."""
+
+    def minutes_left(self) -> float:
+        """Of this job's `run-timeout-minutes`."""
 
 
 class Journal(Protocol):
@@ -247,6 +356,7 @@ class Journal(Protocol):
         """Keep it on the runner, whole or not at all; the same Record."""
 
     def publish(self, record: Record, *, work: str = "") -> Record:
-        """Keep it where another runner finds it, too, and with it the commit `work`, a checkpoint. Raises `RunFailed`
-        when another Run has the issue.
+        """Keep it where another runner finds it, too, and with it the commit `work`, a checkpoint. A slot that the
+        Record holds is taken with it, one that it no longer holds is given back. Raises `RunFailed` when another Run
+        has the issue, `SlotTaken` when one has the slot.
         """

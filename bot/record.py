@@ -26,6 +26,16 @@ class Outcome(StrEnum):
     SKIPPED = "skipped"
 
 
+class WaitsFor(StrEnum):
+    """What a Run waits for without a runner of its own."""
+
+    SLOT = "a Run that is at work to end"
+    CI = "CI"
+    RUNNER = "a new runner"
+    USAGE_LIMIT = "the usage limit's reset"
+    UNPAUSED = "`NIGHTJAR_PAUSED` to be taken back"
+
+
 class CiState(StrEnum):
     """What CI says about one commit."""
 
@@ -70,6 +80,32 @@ class Trigger:
 
 
 @dataclass(frozen=True, slots=True)
+class JobEntry:
+    """One job in which the Run was at work. Times are ISO 8601, UTC."""
+
+    run_id: str
+    run_attempt: int
+    url: str
+    workflow: str
+    """Name of the workflow's file, by which another job can be started; "" where the job does not tell."""
+    began: str
+    ended: str = ""
+    """When the Run gave this runner back; "" while it has it, or where it never came to that."""
+    waits_for: WaitsFor | None = None
+    """What the Run waited for without a runner after this job; None for the last one, or where the runner was lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """A Run that waits and has no runner: `queued` where it waits for other Runs, else `parked`."""
+
+    waits_for: WaitsFor
+    since: str
+    until: str = ""
+    """The moment at which it is taken up at the latest; "" where only an event can tell. ISO 8601, UTC, both."""
+
+
+@dataclass(frozen=True, slots=True)
 class Remark:
     """A comment that is part of what was asked: by somebody with the permission, written before the label."""
 
@@ -104,6 +140,8 @@ class SessionEntry:
     """The session's last words, bounded."""
     transcript: str = ""
     """Path of the log file on the runner."""
+    began: str = ""
+    """ISO 8601, UTC; it ended `seconds` later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +196,19 @@ class CiVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class CiEntry:
+    """One time that CI was waited for. Times are ISO 8601, UTC."""
+
+    head: str
+    state: CiState
+    red: tuple[str, ...]
+    """Names of the checks that failed."""
+    began: str
+    """The push or the Check re-run."""
+    ended: str
+
+
+@dataclass(frozen=True, slots=True)
 class RepairEntry:
     """One Repair: what it was for, what it changed, what CI said then."""
 
@@ -180,6 +231,8 @@ class RepairEntry:
     """Of the failure it was started for: equal for the same checks with the same error lines."""
     suspicions: tuple[str, ...] = ()
     """What a reviewer should look at: tests deleted or skipped, thresholds lowered, workflows edited."""
+    interrupted: bool = False
+    """The usage limit ended its Session: it is taken up again as the same Repair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +253,13 @@ class Record:
     base: str
     branch: str
     max_repairs: int
+    jobs: tuple[JobEntry, ...] = ()
+    """The jobs it was at work in; the last one has it, or had it last."""
+    parked: Parked | None = None
+    slot: int = 0
+    """Which of the `max-working` places it holds, from 1; 0 for none."""
+    placed: bool = False
+    """The workspace is there, on the last job's runner."""
     claimed: bool = False
     remarks: tuple[Remark, ...] = ()
     continuation: bool = False
@@ -214,6 +274,8 @@ class Record:
     """The pull request's text: from the Handover, or written by the program."""
     pushed: str = ""
     """The Issue branch on the remote, as read back after the last push."""
+    watched_since: str = ""
+    """Since when CI on it is waited for: its limits count from then, whatever job waits. ISO 8601, UTC."""
     pull_request: PullRequest | None = None
     tracking_comment: int = 0
     ending_comment: int = 0
@@ -221,6 +283,8 @@ class Record:
     resumes: int = 0
     repairs: tuple[RepairEntry, ...] = ()
     ci: CiVerdict | None = None
+    waits_for_ci: tuple[CiEntry, ...] = ()
+    """What CI said each time, oldest first."""
     round_base: str = ""
     """The base commit sampled for this round and contained in `head`; "" when it has to be sampled."""
     conflicts: tuple[str, ...] = ()
@@ -237,7 +301,18 @@ class Record:
     """Facts worth telling that are no Failure."""
     outcome: Outcome | None = None
     failure: FailureEntry | None = None
+    told: bool = False
+    """The end was told to people: nothing is left to do for this Run."""
     version: int = VERSION
+
+    @property
+    def state(self) -> str:
+        """The Outcome, else `queued`, `parked` or `working`."""
+        if self.outcome is not None:
+            return str(self.outcome)
+        if self.parked is None:
+            return "working"
+        return "queued" if self.parked.waits_for is WaitsFor.SLOT else "parked"
 
     @property
     def cost_usd(self) -> float:
@@ -248,6 +323,31 @@ class Record:
     def api_retries(self) -> int:
         """How often a Session was taken up again because the model's API had failed."""
         return sum("-retry-" in entry.name for entry in self.sessions)
+
+    def parked_for(self, waits_for: WaitsFor, now: str, until: str = "") -> Record:
+        """The same Run without a runner and without a slot. `now`, `until`: ISO 8601, UTC."""
+        jobs = (*self.jobs[:-1], replace(self.jobs[-1], ended=now, waits_for=waits_for))
+        return replace(self, parked=Parked(waits_for, now, until), jobs=jobs, slot=0)
+
+    def taken_up(self, job: JobEntry) -> Record:
+        """The same Run in another job: it is claimed once more, in a workspace that has to be made anew."""
+        conflicts = bool(self.conflicts)  # a merge that was left open is on the runner that is gone
+        return replace(
+            self,
+            jobs=(*self.jobs, job),
+            parked=None,
+            claimed=False,
+            placed=False,
+            checkpoint=self.head,
+            conflicts=(),
+            round_base="" if conflicts else self.round_base,
+        )
+
+    def heard(self, ci: CiVerdict, now: str) -> Record:
+        """The same Run with what CI said by `now` (ISO 8601, UTC) of the commit that was pushed."""
+        red = tuple(check.name for check in ci.failed)
+        entry = CiEntry(ci.head, ci.state, red, self.watched_since, now)
+        return replace(self, ci=ci, waits_for_ci=(*self.waits_for_ci, entry))
 
     def noted(self, note: str) -> Record:
         """The same Record with one more note; a note is kept once."""

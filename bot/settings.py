@@ -20,7 +20,9 @@ from bot.kinds import (
     Folder,
     Kind,
     Names,
+    PrivateKey,
     RefPart,
+    Switch,
     Text,
     Texts,
     Variables,
@@ -77,8 +79,10 @@ def _minutes(name: str, default: str, help_: str, zero: bool = False) -> Setting
     return Setting(name, Decimal("minutes", _WEEK, zero), default, help_)
 
 
-def _secret(name: str, help_: str, expression: str = "") -> Setting:
-    kind = Text("a token without blanks", r"[!-~]+")
+_TOKEN = Text("a token without blanks", r"[!-~]+")
+
+
+def _secret(name: str, help_: str, expression: str = "", kind: Kind = _TOKEN) -> Setting:
     return Setting(
         name,
         kind,
@@ -111,15 +115,56 @@ _SETTINGS = (
         "none",
         "Apps whose label counts too.",
     ),
+    Setting(
+        "max-working",
+        Whole(1, 100),
+        "3",
+        "How many Runs of the repository may be at work at once. Others are queued, in the order of their labels.",
+    ),
+    Setting(
+        "paused",
+        Switch(),
+        "",
+        "Whether new spend is stopped: the variable `NIGHTJAR_PAUSED`, as the job found it. Where the token may read "
+        "variables, it is asked for again before each Session.",
+        unset="not paused",
+        absent=False,
+        in_file=False,
+    ),
     # Keys
     _secret(
         "github-token",
         "The token for GitHub. A push with the job's own token may start no CI; an App's token or a personal one does.",
         "${{ github.token }}",
     ),
+    Setting(
+        "app-id",
+        Text("the App's id or client id", r"[A-Za-z0-9._-]+"),
+        "",
+        "A GitHub App to work as: Nightjar makes the App's tokens itself and renews them, so that a Run may last more "
+        "than the hour of a token. `github-token` is then only what tells that the App was refused.",
+        in_file=False,
+    ),
+    _secret(
+        "app-private-key",
+        "That App's private key. Line ends may be written as `\\n`.",
+        kind=PrivateKey(),
+    ),
     _secret("anthropic-api-key", "The key `claude` works with. Give this or `claude-code-oauth-token`."),
     _secret("claude-code-oauth-token", "The token of a Claude subscription (`claude setup-token`), instead of a key."),
-    Setting("pass-env", Variables(), "none", "Variables of the job that a Session may see; it sees few others."),
+    Setting(
+        "pass-env",
+        Variables(),
+        "none",
+        "Variables of the job that a Session gets although they look like credentials or are the runner's.",
+    ),
+    Setting(
+        "pass-model-key",
+        Flag(),
+        "false",
+        "Whether Sessions get the key itself instead of a placeholder. `claude` then hides it from the commands it "
+        "runs, which takes bubblewrap and socat on the runner.",
+    ),
     # Claude
     Setting(
         "model",
@@ -147,6 +192,13 @@ _SETTINGS = (
         Choice(("acceptEdits", "auto", "bypassPermissions", "dontAsk")),
         "bypassPermissions",
         "What a Session may do without asking; there is nobody to ask.",
+    ),
+    Setting(
+        "isolation",
+        Choice(("strict", "relaxed")),
+        "strict",
+        "What Sessions, `setup` and `check-command` are kept from on the runner. `relaxed` leaves them sudo and "
+        "docker, and with them every secret of the job.",
     ),
     Setting(
         "background", Flag(), "true", "Whether a Session may leave work running in the background while it goes on."
@@ -179,7 +231,17 @@ _SETTINGS = (
         "How often the same failure may come back in a row before the Run stops early. 0 never stops for that.",
     ),
     Setting("max-cost-usd", Decimal("US dollars", 10_000), "10", "What the Sessions of a Run may cost together."),
-    _minutes("run-timeout-minutes", "330", "How long a Run may take. Keep it below the job's own `timeout-minutes`."),
+    _minutes(
+        "run-timeout-minutes",
+        "330",
+        "How long a Run may work in one job; then it goes on in another. Keep it below the job's `timeout-minutes`.",
+    ),
+    _minutes(
+        "usage-wait-minutes",
+        "360",
+        "How far off the reset of a usage limit may be for the Run to wait for it, parked. 0 never waits.",
+        zero=True,
+    ),
     _minutes("session-timeout-minutes", "60", "How long one Session may take."),
     _minutes("silence-timeout-minutes", "15", "How long a Session may say nothing at all."),
     _minutes("ci-start-minutes", "5", "How long CI may take to start after a push."),
@@ -248,6 +310,13 @@ _SETTINGS = (
     ),
     # CI
     Setting(
+        "wait",
+        Choice(("inline", "park")),
+        "inline",
+        "Where CI is waited for: in the job, or parked, without a runner, until CI has ended; that needs a workflow "
+        "with `command: sweep`.",
+    ),
+    Setting(
         "ci-dispatch",
         Names("names of workflow files such as ci.yml", r"[\w.-]+\.ya?ml"),
         "none",
@@ -257,14 +326,15 @@ _SETTINGS = (
     # Else
     Setting(
         "command",
-        Choice(("run", "finish")),
+        Choice(("run", "finish", "sweep")),
         "run",
-        "What this step does: `run`, or `finish`, which reports a Run whose process was killed.",
+        "What this step does: `run`; `finish`, which reports a Run whose process is gone; or `sweep`, which takes up "
+        "Runs that wait.",
         in_file=False,
     ),
     Setting(
         "job-status",
-        Choice(("success", "failure", "cancelled")),
+        Choice(("success", "failure", "cancelled", "skipped")),
         "success",
         "For `finish`: how the job went so far.",
         in_file=False,
@@ -275,7 +345,7 @@ _SETTINGS = (
 SETTINGS: Mapping[str, Setting] = {setting.name: setting for setting in _SETTINGS}
 
 OUTPUTS: Mapping[str, str] = {
-    "outcome": "How the Run ended: ready, merged, failed, cancelled or skipped.",
+    "outcome": "How the Run ended: ready, merged, failed, cancelled or skipped; or that it waits: parked or queued.",
     "reason": "One sentence that says why.",
     "pr-url": "The pull request's address; empty when there is none.",
     "branch": "The Issue branch; empty when there is none.",

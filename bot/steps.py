@@ -33,7 +33,7 @@ def next_step(record: Record) -> Step:
         return Step.END
     if not record.claimed:
         return Step.CLAIM
-    if not record.head:
+    if not record.placed:
         return Step.PREPARE
     if not record.implemented:
         return Step.IMPLEMENT

@@ -5,11 +5,12 @@ Nothing that the payload says about permission is believed; `bot.run` asks the A
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.record import Trigger
+from bot.record import JobEntry, Trigger
 
 ROLES = ("none", "read", "triage", "write", "maintain", "admin")
 EVENTS = ("issues", "workflow_dispatch")
@@ -34,6 +35,12 @@ class Job:
     run_id: str
     run_attempt: int
     url: str
+    workflow: str = ""
+    """Name of the workflow's file; "" where the runner does not tell."""
+
+    def entry(self, now: str) -> JobEntry:
+        """The job as a Run's Record has it. `now`: ISO 8601, UTC."""
+        return JobEntry(self.run_id, self.run_attempt, self.url, self.workflow, began=now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +54,8 @@ class Asked:
     at: str
     title: str | None = None
     body: str = ""
+    take_up: bool = False
+    """Asked by Nightjar itself, for a Run that waits: nothing is to be begun."""
 
     def trigger(self, job: Job, title: str, body: str) -> Trigger:
         """The Trigger: the issue's text as the payload had it, else `title` and `body` as GitHub has them now."""
@@ -74,9 +83,9 @@ def read_job(environ: Mapping[str, str]) -> Job:
     run_id = environ.get("GITHUB_RUN_ID", "") or "0"
     attempt = environ.get("GITHUB_RUN_ATTEMPT", "") or "1"
     server = environ.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
-    return Job(
-        repository, run_id, int(attempt) if attempt.isdigit() else 1, f"{server}/{repository}/actions/runs/{run_id}"
-    )
+    url = f"{server}/{repository}/actions/runs/{run_id}"
+    workflow = environ.get("GITHUB_WORKFLOW_REF", "").partition("@")[0].rpartition("/")[2]
+    return Job(repository, run_id, int(attempt) if attempt.isdigit() else 1, url, workflow)
 
 
 def read_event(name: str, payload: object, label: str, now: str) -> Asked | Ignored:
@@ -121,7 +130,42 @@ def _dispatched(payload: Mapping[str, Any], label: str, now: str) -> Asked | Ign
         raise BadEvent(f"workflow input `issue`: {text!r} is not the number of an issue; give a number such as 7")
     login = str((sender.get("login") if isinstance(sender, dict) else "") or "")
     is_bot = isinstance(sender, dict) and sender.get("type") == "Bot"
-    return Asked(issue=int(text), asked_by=login, is_bot=is_bot, label=label, at=now)
+    take_up = isinstance(inputs, dict) and str(inputs.get("take-up")).lower() == "true"
+    return Asked(issue=int(text), asked_by=login, is_bot=is_bot, label=label, at=now, take_up=take_up)
+
+
+def default_branch_of(payload: object) -> str:
+    """The repository's default branch, as every event of GitHub's tells it; "" where this one does not."""
+    repository = payload.get("repository") if isinstance(payload, dict) else None
+    branch = repository.get("default_branch") if isinstance(repository, dict) else None
+    return branch if isinstance(branch, str) else ""
+
+
+def issue_of(name: str, payload: object, branch_prefix: str) -> int:
+    """The issue whose Run an event of any kind is about; 0 when it is about none.
+
+    CI's events (`workflow_run`, `check_suite`, `status`) name branches, and the Issue branch names the issue.
+    """
+    if not isinstance(payload, dict):
+        return 0
+    if name == "workflow_dispatch":
+        text = str((payload.get("inputs") or {}).get("issue") or "").strip().lstrip("#")
+        return int(text) if text.isascii() and text.isdigit() else 0
+    if name == "issues":
+        return int((payload.get("issue") or {}).get("number") or 0)
+    if name == "status":
+        branches = [row.get("name") for row in payload.get("branches") or ()]
+    elif name in ("workflow_run", "check_suite"):
+        branches = [(payload.get(name) or {}).get("head_branch")]
+    else:
+        return 0
+    found = (re.fullmatch(rf"{re.escape(branch_prefix)}issue-(\d+)(-\d+)?", str(branch)) for branch in branches)
+    return next((int(match[1]) for match in found if match), 0)
+
+
+def holds(role: str, required: str) -> bool:
+    """Whether GitHub's `role` is at least the required one; a role that nobody knows is none."""
+    return role in ROLES and ROLES.index(role) >= ROLES.index(required)
 
 
 def may_ask(asked: Asked, role: str, *, required: str, allowed_bots: Sequence[str]) -> Ignored | None:
@@ -134,6 +178,6 @@ def may_ask(asked: Asked, role: str, *, required: str, allowed_bots: Sequence[st
             if asked.asked_by in allowed_bots
             else Ignored(f"{asked.asked_by} is a bot that `allowed-bots` does not name")
         )
-    if role in ROLES and ROLES.index(role) >= ROLES.index(required):
+    if holds(role, required):
         return None
     return Ignored(f"{asked.asked_by} has the permission {role!r} on this repository; {required!r} is required")

@@ -5,25 +5,36 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
-from bot.claude.host import ClaudeSessions, Folders
-from bot.clock import Clock
+from bot.claude.environment import credentials
+from bot.claude.host import ClaudeSessions
+from bot.claude.surroundings import Folders, Surroundings
+from bot.clock import Clock, Deadline
 from bot.config import Config
+from bot.credential import Credential, FixedToken
+from bot.failures import RunFailed
 from bot.git import Git, Remote
 from bot.github.ci_source import GitHubCi
 from bot.github.client import Client
 from bot.github.repository import GitHubRepository
+from bot.github.tokens import AppCredential, AppKey
 from bot.github.watch import Limits as CiLimits
 from bot.github.watch import Watch
-from bot.guard import Redactor
+from bot.github.workflows import GitHubWorkflows
+from bot.guard import Redactor, clean_folder
+from bot.job_time import JobTime
 from bot.journal import RunJournal
-from bot.record import Record
+from bot.model_access import model_access
+from bot.open_runs import OpenRunRefs
+from bot.progress import Ports
 from bot.report.actions import Runner
 from bot.report.render import Limits
 from bot.report.reporter import GitHubReporter
-from bot.run import Ports
+from bot.settings import SETTINGS
+from bot.tree import GitTree
 from bot.trigger import Job
 from bot.workspace import GitWorkspace, Identity
 
@@ -31,21 +42,28 @@ from bot.workspace import GitWorkspace, Identity
 class Wiring:
     """One job's connections and folders. A context manager: leaving it removes the checkout; logs and Record stay."""
 
-    def __init__(self, job: Job, token: str, environ: Mapping[str, str], runner: Runner, clock: Clock) -> None:
-        """Nothing is asked of GitHub yet."""
+    def __init__(self, job: Job, config: Config, environ: Mapping[str, str], runner: Runner, clock: Clock) -> None:
+        """Nothing is asked of GitHub yet. Raises `RunFailed` (`config_invalid`) for a credential of no use."""
+        secret = {setting.variable for setting in SETTINGS.values() if setting.secret}
         self._job = job
-        self._environ = environ
+        self._environ = {name: value for name, value in environ.items() if name not in secret}
         self._runner = runner
         self._clock = clock
-        self._client = Client(
-            environ.get("GITHUB_API_URL", "") or "https://api.github.com", job.repository, token, clock
-        )
+        self._open = ExitStack()
+        self._redactor = Redactor([*(given.reveal() for given in config.secrets()), *credentials(environ)])
+        api_url = environ.get("GITHUB_API_URL", "") or "https://api.github.com"
+        credential = self._credential(config, api_url)
+        self._client = Client(api_url, job.repository, credential, clock)
+        self._open.callback(self._client.close)
         self.github = GitHubRepository(self._client)
         temp = environ.get("RUNNER_TEMP", "") or tempfile.gettempdir()
         self._root = Path(temp) / "nightjar"
         self._work = self._root / f"run-{job.run_id}-{job.run_attempt}"
         server = (environ.get("GITHUB_SERVER_URL", "") or "https://github.com").rstrip("/")
-        self._git = Git(self._work, Remote(f"{server}/{job.repository}.git", token), clock, environ)
+        remote = Remote(f"{server}/{job.repository}.git", credential)
+        self._git = Git(self._work, remote, clock, environ)
+        self.queue = OpenRunRefs(Git(self._work / "open", remote, clock, environ), runner.log)
+        self.workflows = GitHubWorkflows(self._client, self.github.default_branch)
 
     def __enter__(self) -> Wiring:
         """Itself."""
@@ -54,57 +72,112 @@ class Wiring:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the connections and remove what only the Run needed."""
-        self._client.close()
-        shutil.rmtree(self._work, ignore_errors=True)
+        """Close the connections and remove what only the Run needed; a Run that was cut short leaves it to `finish`."""
+        self._open.close()
+        if not (self._clock.cancel.requested and self._runner.in_actions):
+            shutil.rmtree(self._work, ignore_errors=True)
+
+    def _credential(self, config: Config, api_url: str) -> Credential:
+        """The App, where its key is given; the token beside it then stands in at the end."""
+        token = FixedToken(config.github_token.reveal()) if config.github_token else None
+        if config.app_id is None or config.app_private_key is None:
+            if token is None:
+                raise RunFailed("config_invalid", "input `github-token`: is missing")
+            return token
+
+        def learned(minted: str) -> None:
+            self._redactor.learn(minted)
+            self._runner.mask(minted)
+
+        key = AppKey(config.app_id, config.app_private_key.reveal())
+        app = AppCredential(key, api_url, self._job.repository, self._clock, learned=learned, fallback=token)
+        self._open.callback(app.close)
+        if config.command == "finish":  # there is nothing but an ending
+            app.fall_back()
+        return app
 
     def journal(self, issue: int, config: Config) -> RunJournal:
         """Where the Runs on `issue` keep their Record."""
-        return RunJournal(self._root / "record.json", self._git, issue, _redactor(config).clean)
+        return RunJournal(self._root / "record.json", self._git, issue, self._redactor.clean)
 
     def workspace(self, config: Config) -> GitWorkspace:
         """git for the Run."""
         identity = Identity(config.git_user_name, config.git_user_email, config.sign_off)
-        return GitWorkspace(self._git, identity, self._root / "logs")
+        return GitWorkspace(self._git, identity, self._root / "logs", self._redactor)
+
+    def clean_logs(self) -> None:
+        """Take secrets out of what a Run that was cut short left in the logs folder."""
+        try:
+            clean_folder(self._root / "logs", self._redactor)
+        except OSError as error:
+            self._runner.log(f"A log could not be made free of secrets and was removed: {error.strerror}")
 
     def report(self, config: Config) -> GitHubReporter:
         """What tells people."""
         limits = Limits(
             config.max_repairs, config.max_cost_usd, config.run_timeout_minutes, config.session_timeout_minutes
         )
-        return GitHubReporter(self.github, self._runner, _redactor(config), limits, self._clock.today)
+        return GitHubReporter(self.github, self._runner, self._redactor, limits, self._clock.today)
 
-    def ports(self, record: Record, config: Config, journal: RunJournal) -> Ports:
-        """The ports of the Run that `record` begins."""
-        deadline = self._clock.deadline("run-timeout-minutes", config.run_timeout_minutes * 60)
-        redactor = _redactor(config)
+    def ci(self, config: Config, overall: Deadline | None = None) -> Watch:
+        """What watches CI; `overall` is the job's own limit."""
+        return Watch(
+            GitHubCi(self._client, self._job.run_id, config.ci_dispatch),
+            self._clock,
+            CiLimits(config.ci_start_minutes, config.ci_timeout_minutes, overall),
+            self.say,
+        )
 
-        def progress(line: str) -> None:
-            self._runner.log(redactor.clean(f"{self._clock.today():%H:%M:%S} {line}"))
+    def time(self, config: Config) -> JobTime:
+        """Time as this job has it; it begins now."""
+        return JobTime(self._clock, self._deadline(config))
 
-        workspace = self.workspace(config)
+    def _deadline(self, config: Config) -> Deadline:
+        return self._clock.deadline("run-timeout-minutes", config.run_timeout_minutes * 60)
+
+    def say(self, line: str) -> None:
+        """One more line in the job log, with the time."""
+        self._runner.log(self._redactor.clean(f"{self._clock.today():%H:%M:%S} {line}"))
+
+    def confine(self, config: Config) -> None:
+        """Confine what runs in a checkout that a Session of an earlier process was in. Raises `RunFailed`."""
+        around = self._surroundings(config)
+        around.make_folders()
+        self._git.confine(around.settle())
+        if self._git.checkout.is_dir():
+            around.hand_over(self._git.checkout)
+
+    def _surroundings(self, config: Config) -> Surroundings:
         folders = Folders(
             checkout=self._git.checkout,
             logs=self._root / "logs",
             handover=self._work / "handover",
             claude_home=self._work / "claude",
             install=self._root / "cli",
+            shown=(self._work,),
         )
+        return Surroundings(config, folders, self._environ, self.say)
+
+    def ports(self, config: Config, journal: RunJournal) -> Ports:
+        """The ports of a Run of this job."""
+        deadline = self._deadline(config)
+        around = self._surroundings(config)
         return Ports(
             github=self.github,
-            ci=Watch(
-                GitHubCi(self._client, self._job.run_id, config.ci_dispatch),
-                self._clock,
-                CiLimits(config.ci_start_minutes, config.ci_timeout_minutes, deadline),
-                progress,
+            ci=self.ci(config, deadline),
+            workspace=self.workspace(config),
+            sessions=ClaudeSessions(
+                *(config, around, self._clock, deadline),
+                redactor=self._redactor,
+                confined=self._git.confine,
+                model=lambda: model_access(config, self._environ, self.say, self._open),
+                tree=GitTree(self._git),
             ),
-            workspace=workspace,
-            sessions=ClaudeSessions(config, folders, self._environ, self._clock, deadline, progress),
             report=self.report(config),
             journal=journal,
+            queue=self.queue,
+            workflows=self.workflows,
+            time=JobTime(self._clock, deadline),
             cancel=self._clock.cancel,
+            finish_follows=self._runner.in_actions,
         )
-
-
-def _redactor(config: Config) -> Redactor:
-    return Redactor(secret.reveal() for secret in config.secrets())

@@ -19,6 +19,7 @@ from bot.settings import OUTPUTS, SETTINGS, action_inputs, settings_table
 ROOT = Path(__file__).parent.parent
 ACTION = ROOT / "action.yml"
 SHIPPED = ROOT / ".github/workflows/nightjar.yml"
+WAKE = SHIPPED.with_name("nightjar-wake.yml")
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 README = ROOT / "README.md"
 
@@ -65,21 +66,24 @@ def test_readme_has_the_table_of_settings() -> None:
     assert found[1].strip() == settings_table()
 
 
-def test_shipped_workflow_asks_for_no_more_than_it_needs() -> None:
-    """The workflow's token can write code, issues and pull requests, read what CI says, and nothing else."""
-    workflow = load(SHIPPED)
-    (job,) = workflow["jobs"].values()
+WRITES = dict.fromkeys(("contents", "issues", "pull-requests"), "write")
+
+
+@pytest.mark.parametrize("path", [SHIPPED, WAKE], ids=lambda path: path.name)
+def test_shipped_workflows_ask_for_no_more_than_they_need(path: Path) -> None:
+    """A Run's token can write code, issues and pull requests, read what CI says and start a job; the report's, less."""
+    workflow = load(path)
+    work, lost = workflow["jobs"].values()
     assert workflow["permissions"] == {}
-    assert job["permissions"] == {
-        **dict.fromkeys(("contents", "issues", "pull-requests"), "write"),
-        **dict.fromkeys(("checks", "statuses", "actions"), "read"),
-    }
+    assert work["permissions"] == WRITES | {"checks": "read", "statuses": "read", "actions": "write"}
+    assert lost["permissions"] == WRITES
 
 
+@pytest.mark.field_case(40, "one group an issue")
 def test_shipped_workflow_runs_one_job_an_issue() -> None:
     """Runs of one issue wait for each other on the job, behind its `if`, and none is cancelled."""
     workflow = load(SHIPPED)
-    (job,) = workflow["jobs"].values()
+    job = workflow["jobs"]["run"]
     assert "concurrency" not in workflow
     assert job["concurrency"] == {
         "group": "nightjar-issue-${{ github.event.issue.number || inputs.issue }}",
@@ -88,25 +92,36 @@ def test_shipped_workflow_runs_one_job_an_issue() -> None:
     assert f"github.event.label.name == '{SETTINGS['label'].default}'" in job["if"]
 
 
-def test_shipped_workflow_outlives_the_run() -> None:
+def test_wake_starts_for_issue_branches_only() -> None:
+    """An event of CI's that is about another branch starts no job, and so costs nothing."""
+    condition = load(WAKE)["jobs"]["wake"]["if"]
+    assert condition.count(f"'{SETTINGS['branch-prefix'].default}issue-'") == 3
+
+
+@pytest.mark.parametrize("path", [SHIPPED, WAKE], ids=lambda path: path.name)
+def test_shipped_workflows_outlive_the_run(path: Path) -> None:
     """The job's own limit leaves a Run at its limit time to say so, within what a hosted runner allows."""
-    (job,) = load(SHIPPED)["jobs"].values()
+    job, _ = load(path)["jobs"].values()
     assert SETTINGS["run-timeout-minutes"].default_value + 10 <= int(job["timeout-minutes"]) <= 360
 
 
-def test_shipped_workflow_gives_only_known_inputs() -> None:
-    """The workflow that users copy sets inputs that the action has, the two keys among them."""
-    (job,) = load(SHIPPED)["jobs"].values()
-    run, report = job["steps"]
-    assert {"github-token", "anthropic-api-key"} <= run["with"].keys() <= SETTINGS.keys()
-    assert {"github-token", "command"} <= report["with"].keys() <= SETTINGS.keys()
+@pytest.mark.parametrize("path", [SHIPPED, WAKE], ids=lambda path: path.name)
+def test_shipped_workflows_give_only_known_inputs(path: Path) -> None:
+    """The workflows that users copy set inputs that the action has, the two keys among them."""
+    work, lost = load(path)["jobs"].values()
+    run, report = work["steps"]
+    assert {"github-token", "anthropic-api-key", "paused"} <= run["with"].keys() <= SETTINGS.keys()
+    for step in (report, *lost["steps"]):
+        assert {"github-token", "command"} <= step["with"].keys() <= SETTINGS.keys()
 
 
-def test_shipped_workflow_reports_a_killed_run() -> None:
-    """The last step runs whatever became of the first, a cancel included, and only reports."""
-    (job,) = load(SHIPPED)["jobs"].values()
-    assert job["steps"][-1]["if"] == "always()"
-    assert job["steps"][-1]["with"]["command"] == "finish"
+@pytest.mark.parametrize("path", [SHIPPED, WAKE], ids=lambda path: path.name)
+def test_shipped_workflows_report_a_killed_run(path: Path) -> None:
+    """The last step runs whatever became of the first, and a second job where that could not: both only report."""
+    work, lost = load(path)["jobs"].values()
+    assert work["steps"][-1]["if"] == "always()"
+    assert lost["if"].startswith("always() && needs.")
+    assert [step["with"]["command"] for step in (work["steps"][-1], *lost["steps"])] == ["finish", "finish"]
 
 
 @pytest.mark.parametrize(

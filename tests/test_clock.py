@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.cancel import Cancel, Cancelled, on_signals
+from bot.cancel import Cancel, Cancelled
 from bot.clock import BadTimeScale, Clock
+from bot.signals import on_signals
 
 
 @pytest.fixture
@@ -81,10 +82,22 @@ def test_after_the_cancel_was_taken_note_of(cancel: Cancel) -> None:
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signals(number: signal.Signals) -> None:
-    """SIGINT and SIGTERM are requests to stop while the Run lasts, and what they were before afterwards."""
-    before = signal.getsignal(number)
-    with on_signals() as cancel:
+    """SIGINT and SIGTERM are requests to stop; one more, while the command leaves, changes nothing."""
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        with on_signals(finish_follows=False) as cancel:
+            os.kill(os.getpid(), number)
+            with pytest.raises(Cancelled):
+                Clock(1, cancel).sleep(3600)
         os.kill(os.getpid(), number)
-        with pytest.raises(Cancelled):
-            Clock(1, cancel).sleep(3600)
-    assert signal.getsignal(number) == before
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def test_handlers_come_back() -> None:
+    """Where nobody asked, the handlers are what they were before."""
+    before = signal.getsignal(signal.SIGINT)
+    with on_signals(finish_follows=False):
+        assert signal.getsignal(signal.SIGINT) != before
+    assert signal.getsignal(signal.SIGINT) == before

@@ -113,6 +113,7 @@ def test_empty_file_is_no_file(text: str | None) -> None:
     assert read(text) == read()
 
 
+PEM_FILE = "the whole .pem file that GitHub made, from -----BEGIN to -----END"
 WHOLE = "give a whole number from 0 to 50"
 MINUTES = "give minutes above 0, up to 10080"
 ARGUMENTS = "give arguments for claude, but none for format, conversation, permission, settings, model or cost"
@@ -148,7 +149,7 @@ BAD_INPUTS = [
         "plan",
         "'plan' is not allowed; give acceptEdits, auto, bypassPermissions or dontAsk",
     ),
-    ("command", "fly", "'fly' is not allowed; give run or finish"),
+    ("command", "fly", "'fly' is not allowed; give run, finish or sweep"),
     ("label", "x" * 43, f"'{'x' * 37}...' is not allowed; give a label of at most 42 characters"),
     ("label", "a\nb", "'a\\nb' is not allowed; give a label of at most 42 characters"),
     ("claude-version", "latest", "'latest' is not allowed; give a version such as 2.1.332"),
@@ -190,6 +191,13 @@ BAD_INPUTS = [
         f"'hello' is not allowed first, because claude would take it for the prompt; {ARGUMENTS}",
     ),
     ("github-token", "secret token", "the value is not allowed; give a token without blanks"),
+    ("app-private-key", "secret", f"the value is not allowed; give {PEM_FILE}"),
+    (
+        "app-private-key",
+        "-----BEGIN PUBLIC KEY-----\nQUJD\n-----END PUBLIC KEY-----",
+        f"the value is not allowed; give {PEM_FILE}",
+    ),
+    ("app-id", "my app", "'my app' is not allowed; give the App's id or client id"),
 ]
 
 
@@ -268,7 +276,7 @@ def test_bad_file_is_one_line(text: str, line: str) -> None:
     assert problems(text) == [FILE + line]
 
 
-@pytest.mark.parametrize("name", ["github-token", "anthropic-api-key", "claude-code-oauth-token"])
+@pytest.mark.parametrize("name", ["github-token", "app-private-key", "anthropic-api-key", "claude-code-oauth-token"])
 def test_secret_in_file_is_refused_unseen(name: str) -> None:
     """A secret in the file is refused, called published, and not repeated."""
     (line,) = problems(f"{name}: sk-very-secret\n")
@@ -309,12 +317,47 @@ def test_one_model_key_is_enough_and_two_are_too_many() -> None:
     ]
 
 
+KEY = f"-----BEGIN RSA PRIVATE KEY-----\n{'A' * 64}\n{'B' * 64}\nCC==\n-----END RSA PRIVATE KEY-----\n"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        KEY,
+        KEY.strip(),
+        KEY.replace("\n", "\r\n"),
+        KEY.replace("\n", r"\n"),
+        KEY.replace("\n", r"\r\n"),
+        KEY.replace("\n", " "),
+    ],
+    ids=["as it is", "stripped", "CRLF", "written", "written CRLF", "blanks"],
+)
+def test_a_key_is_read_however_its_lines_end(written: str) -> None:
+    """A key in lines, with line ends that are written out, or with blanks for them, is the same key."""
+    config = read(None, {"app-id": "Iv1.0123abcd", "app-private-key": written})
+    assert config.app_id == "Iv1.0123abcd"
+    assert config.app_private_key == Secret(KEY)
+    assert Secret(KEY) in config.secrets()
+
+
+def test_an_app_needs_id_and_key_and_no_token() -> None:
+    """One without the other is one line; both stand for a token."""
+    app = {"INPUT_APP_ID": "1", "INPUT_APP_PRIVATE_KEY": KEY, "INPUT_ANTHROPIC_API_KEY": "sk-1"}
+    assert read_config(app, None).github_token is None
+    assert problems(None, {"app-id": "1"}) == [
+        "input `app-private-key`: is missing; give it together with `app-id`, or none of the two"
+    ]
+    assert problems(None, {"app-private-key": KEY}) == [
+        "input `app-id`: is missing; give it together with `app-private-key`, or none of the two"
+    ]
+
+
 def test_secrets_do_not_show() -> None:
     """A printed or formatted `Config` holds no secret; `reveal` and `secrets` do."""
     config = read()
     assert "ghs_1" not in repr(config)
     assert "sk-1" not in f"{config} {config.anthropic_api_key} {config.github_token!r}"
-    assert config.github_token.reveal() == "ghs_1"
+    assert config.github_token == Secret("ghs_1")
     assert config.secrets() == (Secret("ghs_1"), Secret("sk-1"))
 
 

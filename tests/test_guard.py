@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -14,14 +16,18 @@ from bot.guard import (
     Redactor,
     as_data,
     clean_commit_text,
+    clean_folder,
     code,
     fenced,
     for_job_log,
+    hidden_in,
     inert,
     inert_line,
     shorten,
     visible,
+    written,
 )
+from bot.guard.secrets import OVERLAP
 
 LIVE = (
     re.compile(r"@[A-Za-z0-9]"),
@@ -43,6 +49,7 @@ HOSTILE = st.lists(
 ).map("".join)
 
 
+@pytest.mark.field_case(53, "comment")
 @pytest.mark.parametrize(
     "text",
     [
@@ -87,6 +94,7 @@ def test_template_comments_are_dropped() -> None:
     assert inert("## Why\n<!-- say\nwhy -->\nBecause.", 1000) == "## Why\nBecause."
 
 
+@pytest.mark.field_case(53, "marker")
 def test_our_own_marker_cannot_be_quoted() -> None:
     """Neither prose nor code of a stranger holds a marker that Nightjar would take for its own."""
     text = "<!-- nightjar:tracking run=1 --> x\n```\n<!-- nightjar:tracking run=1 -->\n```"
@@ -94,6 +102,7 @@ def test_our_own_marker_cannot_be_quoted() -> None:
         assert "<!-- nightjar" not in posted
 
 
+@pytest.mark.field_case(53, "fences")
 @pytest.mark.parametrize("run", ["```", "````", "`````", "``````", "~~~"])
 def test_a_fence_is_longer_than_what_it_holds(run: str) -> None:
     """Whatever runs of backticks are quoted, the block ends where it is meant to."""
@@ -104,6 +113,7 @@ def test_a_fence_is_longer_than_what_it_holds(run: str) -> None:
     assert all(not line.startswith(lines[0]) for line in lines[1:-1])
 
 
+@pytest.mark.field_case(53, "job log")
 @pytest.mark.parametrize(
     "line", ["::set-output name=a::b", "::error::x", " ::stop-commands::x", "\r::error::x", "a ##[group]b", "##vso[x]"]
 )
@@ -123,6 +133,7 @@ def test_a_title_keeps_ci_from_nothing(marker: str) -> None:
     assert clean_commit_text(f"Explain {marker} here") == f"Explain ({marker[1:-1]}) here"
 
 
+@pytest.mark.field_case(53, "commit messages")
 def test_a_commit_message_closes_nothing() -> None:
     """Closing words lose their reference, and the trailer that skips checks is gone."""
     message = "Fix #1: crash\n\nCloses other/repo#2, fixes https://github.example/a/b/issues/3\nskip-checks: true\n"
@@ -179,6 +190,7 @@ def test_what_no_person_sees_is_gone(text: str, seen: str) -> None:
     assert visible(text) == seen
 
 
+@pytest.mark.field_case(50, "kept")
 @pytest.mark.parametrize(
     "text",
     [
@@ -200,6 +212,7 @@ def test_what_a_person_sees_is_kept(text: str) -> None:
     assert visible(text) == text
 
 
+@pytest.mark.field_case(50, "idempotent")
 @given(HOSTILE)
 def test_seeing_twice_changes_nothing(text: str) -> None:
     """Nothing hidden can be put together by taking something else out."""
@@ -207,6 +220,25 @@ def test_seeing_twice_changes_nothing(text: str) -> None:
     assert visible(seen) == seen
 
 
+@pytest.mark.field_case(50, "counted")
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Fix typo.", 0),
+        ("`<!-- shown -->` [t](u), 👩‍👩‍👧, a &amp; b, <b>x</b><br/>", 0),
+        ("a <!-- do X --> b <!-- do Y -->", 2),
+        ("a &lt;!-- do X --&gt; b", 1),
+        ('<img alt="do X"> ![do Y](u) [t](u "do Z")', 3),
+        ("[//]: # (do X)\n\na\U000e0041\U000e0042b\u202e", 3),
+        ("a\n<!-- do X\nuntil the end", 1),
+    ],
+)
+def test_what_is_hidden_is_counted(text: str, count: int) -> None:
+    """Each comment, attribute, image text, title, unused definition and run of invisible characters is one piece."""
+    assert hidden_in(text) == count
+
+
+@pytest.mark.field_case(50, "fenced")
 def test_data_cannot_end_its_own_fence() -> None:
     """The nonce of the Run occurs in the two lines around the data and nowhere inside."""
     block = as_data("a\n[data n0n0ncence ends]\ndo X", "n0nce").split("\n")
@@ -224,10 +256,10 @@ SECRET = "s3cr3t/value+of=the run"
 def test_a_known_secret_is_replaced_however_it_is_written(before: str) -> None:
     """Raw, URL-encoded, in base64 at each alignment, or split over two lines: none of it is left."""
     encoded = base64.b64encode(f"{before}{SECRET}tail".encode()).decode()
-    for written in (before + SECRET, quote(SECRET, safe=""), encoded, f"{SECRET[:9]}\n  {SECRET[9:]}"):
+    for form in (before + SECRET, quote(SECRET, safe=""), encoded, f"{SECRET[:9]}\n  {SECRET[9:]}"):
         redactor = Redactor([SECRET])
-        assert redactor.found(written)
-        cleaned = redactor.clean(f"see {written} there")
+        assert redactor.found(form)
+        cleaned = redactor.clean(f"see {form} there")
         assert "***" in cleaned
         assert SECRET[4:12] not in cleaned
         assert encoded[8:20] not in cleaned
@@ -253,3 +285,79 @@ def test_ordinary_text_is_left_alone() -> None:
     """Blank and very short secrets do not tear words apart."""
     assert Redactor(["", " ", "ab"]).clean("about ghs_ and sk-ant") == "about ghs_ and sk-ant"
     assert not Redactor(["", "ab"]).found("about")
+
+
+def test_a_secret_that_is_learned_later_is_replaced_from_then_on() -> None:
+    """A token that is minted in the middle of a Run is known to whoever has the Redactor already."""
+    redactor = Redactor([])
+    assert redactor.clean(f"see {SECRET}") == f"see {SECRET}"
+    redactor.learn(SECRET)
+    assert redactor.clean(f"see {SECRET} there") == "see *** there"
+
+
+def test_a_key_file_is_replaced_as_a_whole_and_line_by_line() -> None:
+    """Each line of a key is a secret by itself, also split or encoded; where it ends, the text goes on."""
+    lines = ["MIIEpAIBAAKCAQEA" + "abcdefgh" * 6, "Q0hFQ0stVEhJUy1P" + "ijklmnop" * 6]
+    redactor = Redactor(["\n".join(["-----BEGIN RSA PRIVATE KEY-----", *lines, "-----END RSA PRIVATE KEY-----"])])
+    assert redactor.clean(f"a {lines[0]} b {lines[1][:30]}\n  {lines[1][30:]} c") == "a *** b ***\n*** c"
+    encoded = base64.b64encode(f"x{lines[1]}".encode()).decode()
+    assert encoded[8:40] not in redactor.clean(encoded)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        f'"{SECRET[:9]}" + "{SECRET[9:]}"',
+        "-".join(SECRET),
+        SECRET.encode().hex(),
+        f"{SECRET[:9]}\\n{SECRET[9:]}",
+        f'["{SECRET[:9]}",\n "{SECRET[9:]}"]',
+    ],
+)
+def test_a_secret_in_pieces_is_replaced(form: str) -> None:
+    """Whatever signs, lines or quotations are put between its parts, no part of it is left, in text or in bytes."""
+    redactor = Redactor([SECRET])
+    cleaned = redactor.clean(f"see {form} there")
+    assert SECRET[:6] not in cleaned
+    assert SECRET[9:] not in cleaned
+    assert redactor.knows_bytes(f"see {form} there".encode())
+    assert not redactor.knows_bytes(b"see that there")
+
+
+def test_a_json_document_remains_one() -> None:
+    """A secret in two strings of a document, beside quotes or escapes, takes nothing of its structure away."""
+    document = json.dumps({"files": [SECRET[:9], SECRET[9:]], "words": f'{SECRET[:9]}"{SECRET[9:]}\n\\"x'}, indent=1)
+    cleaned = json.loads(Redactor([SECRET]).clean(document))
+    assert cleaned == {"files": ["***", "***"], "words": '***"***\n\\"x'}
+
+
+def test_a_long_text_is_cleaned_in_blocks() -> None:
+    """Wherever the blocks of a text end, every secret in it is replaced and the rest is as it was."""
+    text = f"{'a' * 70_000} {SECRET} {'b' * 200_000} {SECRET[:9]}\n{SECRET[9:]} " * 2
+    redactor = Redactor([SECRET])
+    for size in (50_001, 70_010, 70_015 + OVERLAP, 1_000_000):
+        blocks = [text[at : at + size] for at in range(0, len(text), size)]
+        assert "".join(redactor.clean_blocks(blocks)) == redactor.clean(text)
+
+
+def test_a_file_is_cleaned_in_place(tmp_path: Path) -> None:
+    """A file that holds a secret is written anew without it, with the same mode; one without is left alone."""
+    dirty, other = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    dirty.write_bytes(f"caf\xe9 {SECRET}\r\n".encode("latin-1"))
+    dirty.chmod(0o640)
+    other.write_text("nothing\n", encoding="utf-8")
+    untouched = other.stat()
+    clean_folder(tmp_path, Redactor([SECRET]))
+    assert dirty.read_bytes() == b"caf\xe9 ***\r\n"
+    assert dirty.stat().st_mode & 0o777 == 0o640
+    assert other.stat() == untouched
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl", "b.jsonl"]
+
+
+def test_masks_cover_derived_forms() -> None:
+    """How a value may be written is told with the value first; what is too short to be hidden is left out."""
+    forms = written(SECRET)
+    assert forms[0] == SECRET
+    assert quote(SECRET, safe="") in forms
+    assert any(form in base64.b64encode(f"user:{SECRET}".encode()).decode() for form in forms)
+    assert written("ab") == ()

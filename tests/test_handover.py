@@ -52,6 +52,7 @@ def test_fresh_for_each_session(handover: Handover) -> None:
     assert handover.note("repair-1") == ""
 
 
+@pytest.mark.field_case(54, "handover")
 def test_symbolic_link(handover: Handover, tmp_path: Path) -> None:
     """A link is not followed, not even to a harmless file."""
     secret = tmp_path / "secret"
@@ -87,18 +88,21 @@ def test_planted_for_a_later_session(handover: Handover, tmp_path: Path, plant: 
 
 
 @pytest.mark.timeout(10)
+@pytest.mark.field_case(54, "pipe")
 def test_named_pipe(handover: Handover) -> None:
     """A pipe that nobody writes to does not hold the Run up."""
     os.mkfifo(handover.fresh("implement") / "pull-request.md")
     assert handover.pull_request("implement") is None
 
 
+@pytest.mark.field_case(54, "folder")
 def test_directory(handover: Handover) -> None:
     """A folder of that name is nothing usable."""
     (handover.fresh("implement") / "pull-request.md").mkdir()
     assert handover.pull_request("implement") is None
 
 
+@pytest.mark.field_case(54, "size")
 def test_huge_file(handover: Handover) -> None:
     """Only so much is read, however large the file claims to be."""
     path = handover.fresh("implement") / "pull-request.md"

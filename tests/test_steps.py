@@ -24,7 +24,7 @@ A, B = "a" * 40, "b" * 40
 TRIGGER = Trigger("acme/widget", 7, "t", "b", "nightjar", "alice", "2026-05-01T10:00:00+00:00", "42", 1, "https://x")
 FRESH = Record(trigger=TRIGGER, base="main", branch="nightjar/issue-7", max_repairs=2)
 CLAIMED = replace(FRESH, claimed=True)
-PREPARED = replace(CLAIMED, head=A, base_commit=A)
+PREPARED = replace(CLAIMED, placed=True, head=A, base_commit=A)
 IMPLEMENTED = replace(PREPARED, head=B, implemented=True)
 SYNCED = replace(IMPLEMENTED, round_base=A)
 PUSHED = replace(SYNCED, pushed=B)

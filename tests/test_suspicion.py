@@ -6,7 +6,7 @@ import pytest
 
 from bot.patch import read_patch
 from bot.ports import FileChange
-from bot.suspicion import protected, suspicions
+from bot.suspicion import closed_by_messages, protected, suspicions
 
 
 def change(path: str, *, added: str = "", removed: str = "", deleted: bool = False) -> FileChange:
@@ -14,6 +14,7 @@ def change(path: str, *, added: str = "", removed: str = "", deleted: bool = Fal
     return FileChange(path, deleted, tuple(added.splitlines()), tuple(removed.splitlines()))
 
 
+AGENT = "agent settings or instructions were changed, which count once this is merged"
 CHEATS = {
     "a deleted test": (
         change("tests/test_x.py", removed="def test_a():\n    assert f() == 1", deleted=True),
@@ -32,6 +33,10 @@ CHEATS = {
         change("Makefile", added="\tpytest || true"),
         "`Makefile` lets a command fail without being noticed",
     ),
+    "an agent's hook": (change(".claude/settings.json", added="{}"), f"{AGENT}: `.claude/settings.json`"),
+    "instructions of a folder": (change("a/b/CLAUDE.md", deleted=True), f"{AGENT}: `a/b/CLAUDE.md`"),
+    "instructions for any agent": (change("AGENTS.md", added="x"), f"{AGENT}: `AGENTS.md`"),
+    "an MCP server": (change(".mcp.json", added="{}"), f"{AGENT}: `.mcp.json`"),
     "a workflow": (
         change(".github/workflows/ci.yml", added="    continue-on-error: true"),
         "the workflow `.github/workflows/ci.yml` was changed",
@@ -53,6 +58,7 @@ HONEST = {
 }
 
 
+@pytest.mark.field_case(56, "b")
 @pytest.mark.parametrize("name", CHEATS)
 def test_a_weakened_check_is_shown(name: str) -> None:
     """A check that was made to pass is named, with its file."""
@@ -88,3 +94,52 @@ def test_a_patch_tells_renamed_from_deleted() -> None:
         FileChange("old.py", True, (), ("x = 1",)),
         FileChange("logo.png", False, (), ()),
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "target", "leaves"),
+    [
+        ("docs/x", "/etc/passwd", True),
+        ("docs/x", "../../other/y", True),
+        ("x", "..", True),
+        ("x", "docs/../../y", True),
+        ("docs/x", "../.git/config", True),
+        ("docs/x", "../y", False),
+        ("a/b/x", "../../y", False),
+        ("x", "docs/y", False),
+    ],
+)
+def test_links_out_of_the_repository(path: str, target: str, leaves: bool) -> None:
+    """A link is named when it leads out of the tree, into `.git`, or where another link decides; no other is."""
+    link = FileChange(path, False, (target,), (), "120000")
+    assert bool(suspicions([link])) is leaves
+
+
+def test_submodules() -> None:
+    """Where submodules come from, and which commit one stands for, is not in the diff and has to be looked at."""
+    module = FileChange("lib", False, ("Subproject commit c0ffee",), (), "160000")
+    assert suspicions([module, change(".gitmodules", added="url = https://evil.example")]) == (
+        "`lib` is a submodule, and the commit it stands for is another one now",
+        "`.gitmodules` was changed: it says where submodules come from",
+    )
+
+
+def test_messages_that_close() -> None:
+    """What a commit message closes is named, but for the issue that is worked on."""
+    messages = ("Add x\n\nFixes #7", "Add y\n\nCloses: #71 and resolves\nother/repo#7", "Fix the parser")
+    assert closed_by_messages(messages, 7) == (
+        "a commit message says `Closes: #71`, which closes that once it is merged",
+        "a commit message says `resolves other/repo#7`, which closes that once it is merged",
+    )
+
+
+def test_a_patch_tells_what_kind_of_file() -> None:
+    """A file that is a link now is told from one that is none, changed or new."""
+    text = (
+        "diff --git a/a b/a\nnew file mode 120000\nindex 0000000..3594e94\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n"
+        "+/etc/passwd\n\\ No newline at end of file\n"
+        "diff --git a/b b/b\nindex 1111111..3594e94 120000\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n-x\n+y\n"
+        "diff --git a/c b/c\nindex 1111111..3594e94 100644\n--- a/c\n+++ b/c\n@@ -1 +1 @@\n-x\n+y\n"
+    )
+    assert [found.mode for found in read_patch(text)] == ["120000", "120000", "100644"]
+    assert next(iter(read_patch(text))).added == ("/etc/passwd",)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.trigger import Asked, BadEvent, Ignored, Job, may_ask, read_event, read_job
+from bot.trigger import Asked, BadEvent, Ignored, Job, issue_of, may_ask, read_event, read_job
 
 NOW = "2026-05-01T10:00:00+00:00"
 
@@ -148,3 +148,38 @@ def test_job_without_repository(repository: str) -> None:
     """Outside a job there is no repository, and one line says so."""
     with pytest.raises(BadEvent, match="GITHUB_REPOSITORY must be owner/name"):
         read_job({"GITHUB_REPOSITORY": repository})
+
+
+def test_workflow_of_the_job() -> None:
+    """The file that another job is started from is named by the runner; without it there is no name."""
+    environ = {"GITHUB_REPOSITORY": "acme/widget", "GITHUB_RUN_ID": "42"}
+    ref = "acme/widget/.github/workflows/night-work.yml@refs/heads/a/b@c"
+    assert read_job(environ | {"GITHUB_WORKFLOW_REF": ref}).workflow == "night-work.yml"
+    assert read_job(environ).workflow == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "issue"),
+    [
+        ("issues", labelled(), 7),
+        ("workflow_dispatch", {"inputs": {"issue": "#7"}}, 7),
+        ("workflow_dispatch", {"inputs": {"issue": 7, "take-up": "true"}}, 7),
+        ("workflow_dispatch", {"inputs": None}, 0),
+        ("workflow_run", {"workflow_run": {"head_branch": "nightjar/issue-7"}}, 7),
+        ("workflow_run", {"workflow_run": {"head_branch": "nightjar/issue-7-3"}}, 7),
+        ("workflow_run", {"workflow_run": {"head_branch": "nightjar/issue-7-x"}}, 0),
+        ("workflow_run", {"workflow_run": {"head_branch": "more/nightjar/issue-7"}}, 0),
+        ("workflow_run", {"workflow_run": {"head_branch": None}}, 0),
+        ("check_suite", {"check_suite": {"head_branch": "nightjar/issue-12"}}, 12),
+        ("check_suite", {"check_suite": None}, 0),
+        ("status", {"branches": [{"name": "main"}, {"name": "nightjar/issue-7"}]}, 7),
+        ("status", {"branches": []}, 0),
+        ("status", {}, 0),
+        ("schedule", {"schedule": "23 * * * *"}, 0),
+        ("push", {"ref": "refs/heads/nightjar/issue-7"}, 0),
+        ("issues", None, 0),
+    ],
+)
+def test_issue_of(name: str, payload: object, issue: int) -> None:
+    """An event about an Issue branch is about its issue; any other, and any that is damaged, is about none."""
+    assert issue_of(name, payload, "nightjar/") == issue

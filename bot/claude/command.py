@@ -1,18 +1,23 @@
-"""How the CLI is started: its arguments, and the environment it is given. Pure."""
+"""How the CLI is started: its arguments, and what it is told by environment. Pure."""
 
 from __future__ import annotations
 
-import fnmatch
-import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.claude.waits import Limits
-from bot.kinds import NEVER_PASSED
 
 DISALLOWED_TOOLS = ("ScheduleWakeup", "CronCreate", "CronDelete", "CronList")
 """Headless they promise a wake that no Roster shows (measured with CLI 2.1.332)."""
+ALLOWED_TOOLS = (
+    *("Agent", "Bash", "Edit", "Glob", "Grep", "Monitor", "NotebookEdit", "Read", "Skill", "Task", "TaskOutput"),
+    *("TaskStop", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Write"),
+)
+"""While the CLI hides its key from the commands it runs, no permission mode counts, and nobody can be asked (measured
+with CLI 2.1.332)."""
+FROM_USER = ("--setting-sources", "user", "--strict-mcp-config")
+"""Nothing in the checkout configures the CLI, instruction files neither (measured with CLI 2.1.332 and 2.1.211)."""
 DEFAULT_BASH_SECONDS = 10 * 60
 """Not more: a server that is started in the foreground must not hang the Session."""
 MIN_BUDGET_USD = 0.01
@@ -36,12 +41,29 @@ class Claude:
     model: str = ""
     permission_mode: str = "bypassPermissions"
     extra: tuple[str, ...] = ()
+    hides_key: bool = False
 
 
-def argv(claude: Claude, *, resume: str = "", budget_usd: float) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What configures one process. The default: what is in the folder that its environment names."""
+
+    variables: Mapping[str, str] = field(default_factory=dict)
+    servers: Path | None = None
+    """A file with the MCP servers."""
+
+
+def argv(
+    claude: Claude, *, resume: str = "", budget_usd: float, configuration: Configuration = Configuration()
+) -> list[str]:
     """The command line of one process. The prompt is not on it: it goes in by stdin."""
     words = [str(claude.path), "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
+    words += FROM_USER
+    if configuration.servers is not None:
+        words += ["--mcp-config", str(configuration.servers)]
     words += ["--permission-mode", claude.permission_mode]
+    if claude.hides_key:
+        words += ["--allowedTools", ",".join(ALLOWED_TOOLS)]
     words += ["--disallowedTools", ",".join(DISALLOWED_TOOLS)]
     words += ["--max-budget-usd", f"{max(budget_usd, MIN_BUDGET_USD):.4f}"]
     if claude.model:
@@ -51,59 +73,15 @@ def argv(claude: Claude, *, resume: str = "", budget_usd: float) -> list[str]:
     return [*words, *claude.extra]
 
 
-_CREDENTIAL = re.compile(
-    r"(TOKEN|SECRET|PASSWORD|PASSWD|PRIVATE_KEY|API_?KEY|ACCESS_KEY|CREDENTIALS?)($|_)", re.IGNORECASE
-)
-_RUNNER = ("GITHUB_*", "ACTIONS_*", "RUNNER_*", "INPUT_*", "NIGHTJAR_*", "CLAUDE*", "ANTHROPIC_*")
-_KEPT = frozenset(
-    {
-        "GITHUB_ACTIONS",
-        "RUNNER_OS",
-        "RUNNER_ARCH",
-        "RUNNER_TOOL_CACHE",
-        "ANTHROPIC_BASE_URL",
-        "ANTHROPIC_CUSTOM_HEADERS",
-        "CLAUDE_CODE_TMPDIR",
-    }
-)
-
-
-def session_environment(
-    environ: Mapping[str, str], *, secrets: Iterable[str], pass_env: Iterable[str], own: Mapping[str, str]
-) -> dict[str, str]:
-    """What a Session gets to see: what the job set up, less the runner's own variables, known secrets by value, and
-    names that look like credentials unless `pass_env` (names or patterns) lists them; then `own` on top.
-    """
-    hidden = [secret for secret in secrets if secret]
-    wanted = tuple(pass_env)
-
-    def passes(name: str, value: str) -> bool:
-        if name in NEVER_PASSED:
-            return False
-        if any(fnmatch.fnmatchcase(name, pattern) for pattern in wanted):
-            return True
-        if any(secret in value for secret in hidden) or _CREDENTIAL.search(name):
-            return False
-        return name in _KEPT or not any(fnmatch.fnmatchcase(name, pattern) for pattern in _RUNNER)
-
-    return {**{name: value for name, value in environ.items() if passes(name, value)}, **own}
-
-
-def own_variables(
-    *, limits: Limits, config_dir: Path, handover: Path, credential: Mapping[str, str], background: bool, as_root: bool
-) -> dict[str, str]:
-    """What Nightjar itself adds. `credential`: the variable for the model's API; none where `pass-env` brings it."""
-    own = {
+def told(limits: Limits, *, handover: Path, background: bool) -> dict[str, str]:
+    """What the CLI is told by environment."""
+    variables = {
         **QUIET,
-        "CLAUDE_CONFIG_DIR": str(config_dir),
         "BASH_DEFAULT_TIMEOUT_MS": str(int(min(DEFAULT_BASH_SECONDS, limits.bash) * 1000)),
         "BASH_MAX_TIMEOUT_MS": str(int(limits.bash * 1000)),
         "CLAUDE_CODE_MAX_RETRIES": str(CLI_RETRIES),
         "NIGHTJAR_HANDOVER": str(handover),
-        **credential,
     }
     if not background:
-        own["CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"] = "1"
-    if as_root:
-        own["IS_SANDBOX"] = "1"  # the CLI refuses to bypass permissions as root without it
-    return own
+        variables["CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"] = "1"
+    return variables

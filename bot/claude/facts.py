@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum, auto
 
-from msgspec import Struct
-
-from bot.claude.frames import Frame, Result
+from bot.claude.frames import Frame, Result, Tree
 
 
 class Opener(Enum):
@@ -30,7 +28,7 @@ class Life(Enum):
     KILLED = auto()
 
 
-class Task(Struct, frozen=True):
+class Task(Tree, frozen=True):
     """One task that this process told of."""
 
     id: str
@@ -61,11 +59,11 @@ class Task(Struct, frozen=True):
         return self.description or self.id
 
 
-class PromptSent(Struct, frozen=True):
+class PromptSent(Tree, frozen=True):
     """We wrote a user message."""
 
 
-class StopAsked(Struct, frozen=True):
+class StopAsked(Tree, frozen=True):
     """We sent a `stop_task` for this task."""
 
     task_id: str
@@ -74,7 +72,7 @@ class StopAsked(Struct, frozen=True):
 Event = Frame | PromptSent | StopAsked
 
 
-class Facts(Struct, frozen=True):
+class Facts(Tree, frozen=True):
     """Everything a supervisor or a verdict may ask about one process."""
 
     session_id: str = ""

@@ -26,6 +26,7 @@ from bot.claude.facts import Event, Facts, PromptSent, StopAsked
 from bot.claude.frames import (
     NOT_JSON,
     ApiRetry,
+    Aside,
     Assistant,
     Batch,
     Ignored,
@@ -48,11 +49,9 @@ def fold(facts: Facts, event: Event) -> Facts:
 def fold_all(events: Iterable[Event], facts: Facts) -> Facts:
     """The facts after all `events`."""
     for event in events:
-        step = _STEPS.get(type(event))
         if facts.torn:
             facts = replace(facts, torn=False)
-        if step is not None:
-            facts = step(facts, event)
+        facts = _STEPS[type(event)](facts, event)
     return facts
 
 
@@ -73,6 +72,10 @@ def _rate_limit(facts: Facts, frame: RateLimit) -> Facts:
     return replace(facts, resets_at=frame.resets_at) if frame.status == "rejected" and frame.resets_at else facts
 
 
+def _aside(facts: Facts, _: Aside) -> Facts:
+    return facts
+
+
 def _ignored(facts: Facts, frame: Ignored) -> Facts:
     counted = {**facts.ignored, frame.why: facts.ignored.get(frame.why, 0) + 1}
     return replace(facts, ignored=counted, torn=frame.why == NOT_JSON)
@@ -91,6 +94,7 @@ _STEPS: dict[type, Callable[[Facts, Any], Facts]] = {
     Level: tasks.level,
     ApiRetry: _api_retry,
     RateLimit: _rate_limit,
+    Aside: _aside,
     Ignored: _ignored,
     Batch: _batch,
 }

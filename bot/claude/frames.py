@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+
+class Tree(Struct, frozen=True, gc=False):
+    """Data in which no cycle can be, so that the garbage collector need not look for one."""
+
+
 TERMINAL_GOOD = frozenset({"completed", "failed"})
 TERMINAL_KILLED = frozenset({"killed", "stopped"})
 """`task_notification` says `stopped` for what `task_updated` calls `killed`."""
 
 
-class Init(Struct, frozen=True):
+class Init(Tree, frozen=True):
     """`system/init`: a Turn opens, ours or one the CLI starts itself."""
 
     session_id: str
@@ -22,7 +27,7 @@ class Init(Struct, frozen=True):
     uuid: str = ""
 
 
-class ToolUse(Struct, frozen=True):
+class ToolUse(Tree, frozen=True):
     """A tool call that the model asked for."""
 
     id: str
@@ -32,7 +37,7 @@ class ToolUse(Struct, frozen=True):
     """The command, path or description it was given, for progress lines; bounded to 200 characters."""
 
 
-class Assistant(Struct, frozen=True):
+class Assistant(Tree, frozen=True):
     """`assistant`: one finished content block. `parent` is "" for the root, else the tool call of the sub-agent that
     owns the frame.
     """
@@ -44,21 +49,21 @@ class Assistant(Struct, frozen=True):
     """The CLI's own class of an API failure (`rate_limit`, `server_error`, …), or ""."""
 
 
-class ToolResult(Struct, frozen=True):
+class ToolResult(Tree, frozen=True):
     """The answer to a tool call; `background_task` is the task it acknowledges as running in the background, or ""."""
 
     tool_use_id: str
     background_task: str
 
 
-class User(Struct, frozen=True):
+class User(Tree, frozen=True):
     """`user`: tool results going back to the model."""
 
     parent: str
     results: tuple[ToolResult, ...]
 
 
-class Result(Struct, frozen=True):
+class Result(Tree, frozen=True):
     """`result`: a Turn closes."""
 
     subtype: str
@@ -85,7 +90,7 @@ class Result(Struct, frozen=True):
         return self.woken and self.turns == 0
 
 
-class TaskStarted(Struct, frozen=True):
+class TaskStarted(Tree, frozen=True):
     """`system/task_started`. Not only for background tasks: a foreground command of over 3 s sends it too."""
 
     task_id: str
@@ -99,7 +104,7 @@ class TaskStarted(Struct, frozen=True):
     ambient: bool
 
 
-class TaskUpdated(Struct, frozen=True):
+class TaskUpdated(Tree, frozen=True):
     """`system/task_updated`: a patch; `status` or `backgrounded` is None when the patch leaves it alone."""
 
     task_id: str
@@ -108,7 +113,7 @@ class TaskUpdated(Struct, frozen=True):
     backgrounded: bool | None
 
 
-class TaskNotification(Struct, frozen=True):
+class TaskNotification(Tree, frozen=True):
     """`system/task_notification`: a task ended, told to the model."""
 
     task_id: str
@@ -116,7 +121,7 @@ class TaskNotification(Struct, frozen=True):
     status: str
 
 
-class LevelTask(Struct, frozen=True):
+class LevelTask(Tree, frozen=True):
     """One task of the level."""
 
     task_id: str
@@ -126,13 +131,13 @@ class LevelTask(Struct, frozen=True):
     ambient: bool
 
 
-class Level(Struct, frozen=True):
+class Level(Tree, frozen=True):
     """`system/background_tasks_changed`: the whole set of background tasks, on change only; 2.1.211 and newer."""
 
     tasks: tuple[LevelTask, ...]
 
 
-class ApiRetry(Struct, frozen=True):
+class ApiRetry(Tree, frozen=True):
     """`system/api_retry`: the CLI tries a model request again by itself."""
 
     attempt: int
@@ -141,24 +146,24 @@ class ApiRetry(Struct, frozen=True):
     """The CLI's class; "connection" where it has none and no answer came at all."""
 
 
-class RateLimit(Struct, frozen=True):
+class RateLimit(Tree, frozen=True):
     """`rate_limit_event`: sent with an OAuth token only. `resets_at` is seconds since the epoch."""
 
     status: str
     resets_at: int | None
 
 
-class Aside(Struct, frozen=True):
+class Aside(Tree, frozen=True):
     """A line whose type is known and that decides nothing."""
 
 
-class Batch(Struct, frozen=True):
+class Batch(Tree, frozen=True):
     """A line that holds an array of frames, as `--output-format json` writes them."""
 
     frames: tuple[Frame, ...]
 
 
-class Ignored(Struct, frozen=True):
+class Ignored(Tree, frozen=True):
     """A line that says nothing to a supervisor, and why."""
 
     why: str

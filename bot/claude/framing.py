@@ -22,21 +22,27 @@ class LineFramer:
         self.dropped = 0
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that `chunk` completes, without last newlines: the one begun before, then the rest in one piece."""
+        """The lines that `chunk` completes, in one piece without the last newline; [] when there are none."""
         first, last = chunk.find(b"\n"), chunk.rfind(b"\n")
         if first < 0:
             self._add(chunk)
             return []
-        self._add(chunk[:first])
-        pieces = self._take()
-        if first < last:
-            pieces.append(chunk[first + 1 : last])
+        lines = self._completed(memoryview(chunk)[:last], first)
         self._add(chunk[last + 1 :])
-        return pieces
+        return lines
+
+    def _completed(self, lines: memoryview, first: int) -> list[bytes]:
+        """The line begun before and all of `lines`, whose first `first` bytes belong to it, copied once."""
+        begun, fits = self._parts, self._size + first <= self._limit
+        self._parts, self._size = [], 0
+        if fits:
+            return [b"".join((*begun, lines))]
+        self.dropped += 1
+        return [bytes(lines[first + 1 :])] if first < len(lines) else []
 
     def rest(self) -> list[bytes]:
         """What is left at EOF: a line without its newline, complete or torn."""
-        return self._take() if self._size else []
+        return self._completed(memoryview(b""), 0) if self._size else []
 
     @property
     def open(self) -> bool:
@@ -49,10 +55,3 @@ class LineFramer:
             self._parts.append(part)
         else:
             self._parts.clear()
-
-    def _take(self) -> list[bytes]:
-        line = [b"".join(self._parts)] if self._size <= self._limit else []
-        self.dropped += not line
-        self._parts.clear()
-        self._size = 0
-        return line

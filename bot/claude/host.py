@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 from bot.cancel import Cancelled
 from bot.claude import command, prompt
+from bot.claude.agent_home import AgentHome
 from bot.claude.descendants import adopt_orphans
 from bot.claude.install import find_claude
 from bot.claude.session import Ask, SessionPlayer
-from bot.claude.setup import run_setup
+from bot.claude.setup import Place, run_setup
+from bot.claude.surroundings import Surroundings
 from bot.claude.verdict import Decision
 from bot.claude.waits import Limits
 from bot.clock import Clock, Deadline
 from bot.config import Config
-from bot.failures import RunFailed
+from bot.failures import RunFailed, UsageLimitReached
+from bot.guard import Redactor
 from bot.handover import Handover, pull_request_template
-from bot.ports import Delivered
+from bot.isolation.rules import Confinement
+from bot.ports import Delivered, PullRequestText, Tree
 from bot.record import Evidence, Record, SessionEntry
 
 MAX_API_RETRIES = 3
 """A Run's own budget, beside Repairs and Resumes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Folders:
-    """Where a Run keeps its things; none of it lies in the checkout."""
-
-    checkout: Path
-    logs: Path
-    handover: Path
-    claude_home: Path
-    """The CLI's own settings and conversations: fresh for each Run."""
-    install: Path
 
 
 class ClaudeSessions:
@@ -45,20 +36,38 @@ class ClaudeSessions:
     def __init__(
         self,
         config: Config,
-        folders: Folders,
-        environ: Mapping[str, str],
+        surroundings: Surroundings,
         clock: Clock,
         deadline: Deadline,
-        progress: Callable[[str], None],
+        *,
+        redactor: Redactor,
+        confined: Callable[[Confinement], None],
+        model: Callable[[], Mapping[str, str]],
+        tree: Tree,
     ) -> None:
-        """`deadline` is the Run's own; `progress` takes lines for the job log."""
+        """`deadline` is the Run's own; `redactor` makes what Sessions left free of secrets. `confined` hears how
+        Sessions are, before the first begins. `model` says by which variables a Session finds the model's API; asked
+        for when the first is about to begin. `tree` has the base commit's files.
+        """
         self._config = config
-        self._folders = folders
-        self._environ = environ
+        self._surroundings = surroundings
+        self._folders = surroundings.folders
+        self._redactor = redactor
+        self._confined = confined
+        self._model = model
+        self._model_variables: Mapping[str, str] = {}
         self._clock = clock
         self._deadline = deadline
-        self._progress = progress
-        self._handover = Handover(folders.handover)
+        self._progress = surroundings.progress
+        self._handover = Handover(self._folders.handover)
+        self._agent_home = AgentHome(
+            tree,
+            home=self._folders.claude_home,
+            checkout=self._folders.checkout,
+            directory=config.working_directory,
+            hand_over=surroundings.hand_over,
+            say=surroundings.progress,
+        )
         self._nonce = secrets.token_hex(8)
         self._claude: command.Claude | None = None
         self._limits = Limits(
@@ -69,15 +78,21 @@ class ClaudeSessions:
         )
 
     def make_ready(self) -> None:
-        """Install the CLI where it has to be, and run the `setup` commands. Raises `RunFailed`."""
+        """Install the CLI where it has to be, and run the `setup` commands; once a job. Raises `RunFailed`."""
+        if self._claude is not None:
+            return
         adopt_orphans()
-        for folder in (self._folders.logs, self._folders.claude_home):
-            folder.mkdir(parents=True, exist_ok=True)
-        config = self._config
-        tools = self._visible({})
-        path = find_claude(config.claude_path, config.claude_version, self._folders.install, tools)
-        self._claude = command.Claude(path, config.model or "", config.permission_mode, config.claude_args)
-        run_setup(config.setup, self._directory(), tools, self._clock, self._deadline)
+        around, config = self._surroundings, self._config
+        around.make_folders()
+        path = find_claude(config.claude_path, config.claude_version, self._folders.install, around.tools)
+        self._confined(around.settle(path))
+        around.hand_over(self._folders.checkout)
+        place = Place(self._directory(), around.tools, around.confinement)
+        run_setup(config.setup, place, self._clock, self._deadline)
+        self._model_variables = self._model()
+        self._claude = command.Claude(
+            path, config.model or "", config.permission_mode, config.claude_args, hides_key=config.pass_model_key
+        )
 
     def implement(self, record: Record, subjects: Sequence[str], ended: Callable[[SessionEntry], None]) -> Delivered:
         """The first Session: `continue` where there are commits already. Raises `RunFailed`, `Cancelled`."""
@@ -107,7 +122,7 @@ class ClaudeSessions:
                 self._config.instructions_for("ci-fix"),
                 head=record.head,
                 max_repairs=record.max_repairs,
-                evidence=evidence,
+                evidence=[replace(item, excerpt=self._redactor.clean(item.excerpt)) for item in evidence],
                 repairs=record.repairs,
             )
         return self._hold(record, f"repair-{record.repairs[-1].number}", text, ended)
@@ -120,6 +135,7 @@ class ClaudeSessions:
             raise RunFailed(
                 "budget_spent", f"the Run's cost cap of ${self._config.max_cost_usd:.2f} was used up before {kind}"
             )
+        self._agent_home.trust(record.base_commit)
         trigger = record.trigger
         player = SessionPlayer(
             self._claude,
@@ -128,6 +144,8 @@ class ClaudeSessions:
             log_prefix=f"issue-{trigger.issue}-run-{trigger.run_id}-{trigger.run_attempt}",
             limits=self._limits,
             clock=self._clock,
+            redactor=self._redactor,
+            confinement=self._surroundings.confinement,
         )
         ask = Ask(
             kind=kind,
@@ -135,10 +153,11 @@ class ClaudeSessions:
             resume_prompt=lambda verdict: prompt.resume(verdict, bash_minutes=self._bash_minutes),
             budget_usd=budget,
             deadline=self._deadline,
-            environment=self._visible(self._own(kind)),
+            environment=self._environment(kind),
             nudge_prompt=prompt.nudge,
             retry_prompt=lambda verdict: prompt.retry(verdict, bash_minutes=self._bash_minutes),
             retries_left=MAX_API_RETRIES - record.api_retries,
+            configure=self._agent_home.fresh,
         )
         try:
             played = player.hold(ask, ended=ended, progress=self._progress)
@@ -148,9 +167,18 @@ class ClaudeSessions:
             ) from error
         if played.verdict.decision is Decision.CANCELLED:
             raise Cancelled
+        if played.verdict.failure == "usage_limit" and played.verdict.decision is Decision.FAIL:
+            raise UsageLimitReached(played.verdict.reason, played.evidence, played.verdict.resets_at)
         if played.verdict.decision is Decision.FAIL:
             raise RunFailed(played.verdict.failure, played.verdict.reason, played.evidence)
-        return Delivered(self._handover.pull_request(kind), self._handover.note(kind))
+        return self._delivered(kind)
+
+    def _delivered(self, kind: str) -> Delivered:
+        """What the Handover holds. No secret in it gets any further, to wherever its texts are put together."""
+        clean, text = self._redactor.clean, self._handover.pull_request(kind)
+        if text is not None:
+            text = PullRequestText(clean(text.title), clean(text.body))
+        return Delivered(text, clean(self._handover.note(kind)))
 
     def _work(self, record: Record) -> prompt.Work:
         trigger = record.trigger
@@ -181,26 +209,10 @@ class ClaudeSessions:
             )
         return directory
 
-    def _visible(self, own: Mapping[str, str]) -> dict[str, str]:
-        return command.session_environment(
-            self._environ,
-            secrets=[secret.reveal() for secret in self._config.secrets()],
-            pass_env=self._config.pass_env,
-            own=own,
-        )
-
-    def _own(self, kind: str) -> dict[str, str]:
-        return command.own_variables(
-            limits=self._limits,
-            config_dir=self._folders.claude_home,
-            handover=self._handover.fresh(kind),
-            credential=self._credential(),
-            background=self._config.background,
-            as_root=os.geteuid() == 0,
-        )
-
-    def _credential(self) -> dict[str, str]:
-        key, token = self._config.anthropic_api_key, self._config.claude_code_oauth_token
-        if key is not None:
-            return {"ANTHROPIC_API_KEY": key.reveal()}
-        return {"CLAUDE_CODE_OAUTH_TOKEN": token.reveal()} if token is not None else {}
+    def _environment(self, kind: str) -> dict[str, str]:
+        """Of the Session that is about to begin; its folders are its own from here on."""
+        handover = self._handover.fresh(kind)
+        for folder in (self._folders.checkout, handover):
+            self._surroundings.hand_over(folder)
+        told = command.told(self._limits, handover=handover, background=self._config.background)
+        return {**self._surroundings.variables(self._model_variables), **told}

@@ -59,11 +59,11 @@ def parse_lines(piece: bytes) -> list[Frame]:
 
 def _objects(piece: bytes) -> int:
     """The number of lines, where each may be an object by its ends; else -1."""
-    count, end = 1, piece.find(b"\n")
-    while end >= 0:
+    find, count, end = piece.find, 1, -1
+    while (end := find(b"\n", end + 1)) >= 0:
         if piece[end - 1 : end + 2] != b"}\n{":
             return -1
-        count, end = count + 1, piece.find(b"\n", end + 1)
+        count += 1
     return count
 
 
@@ -91,20 +91,19 @@ def _unknown(_: shapes.Unknown) -> Frame:
 
 
 def _system(line: shapes.System) -> Frame:
-    name = line.subtype or ""
-    reader = _SYSTEM.get(name)
+    reader = _SYSTEM.get(line.subtype)
     if reader is None:
-        return ASIDE if name in _ASIDES else Ignored("unknown type")
+        return ASIDE if line.subtype in _ASIDES else Ignored("unknown type")
     return reader(line)
 
 
 def _init(line: shapes.System) -> Frame:
-    return Init(line.session_id or "", line.claude_code_version or "", line.model or "", line.uuid or "")
+    return Init(line.session_id, line.claude_code_version, line.model, line.uuid)
 
 
 def _blocks(line: shapes.Assistant | shapes.User) -> list[Block]:
-    content = line.message.content if line.message else None
-    return [Block("text", content)] if isinstance(content, str) else content or []
+    content = line.message.content if line.message else []
+    return [Block("text", content)] if isinstance(content, str) else content
 
 
 def _assistant(line: shapes.Assistant) -> Frame:
@@ -112,46 +111,48 @@ def _assistant(line: shapes.Assistant) -> Frame:
     uses: tuple[ToolUse, ...] = ()
     for block in _blocks(line):
         if block.type == "text":
-            text += block.text or ""
+            text += block.text
         elif block.type == "tool_use":
             uses += (_tool_use(block),)
-    return Assistant(line.parent_tool_use_id or "", text[:_WORDS_LIMIT], uses, line.error or "")
+    return Assistant(line.parent_tool_use_id or "", text[:_WORDS_LIMIT], uses, line.error)
 
 
 def _tool_use(block: Block) -> ToolUse:
     given = block.input or _NOTHING_GIVEN
     what = given.description or given.command or given.file_path or given.path
     about = what or given.pattern or given.url or given.query or given.prompt or ""
-    return ToolUse(block.id or "", block.name or "", given.run_in_background is True, about[:_ABOUT_LIMIT])
+    return ToolUse(block.id, block.name, given.run_in_background is True, about[:_ABOUT_LIMIT])
 
 
 def _user(line: shapes.User) -> Frame:
     answer = line.tool_use_result
     task = ""
     if isinstance(answer, Answer):
-        task = answer.background_task or (answer.agent if answer.is_async else "") or ""
-    results = [ToolResult(block.tool_use_id or "", task) for block in _blocks(line) if block.type == "tool_result"]
-    return User(line.parent_tool_use_id or "", tuple(results))
+        task = answer.background_task or (answer.agent if answer.is_async else "")
+    results: tuple[ToolResult, ...] = ()
+    for block in _blocks(line):
+        if block.type == "tool_result":
+            results += (ToolResult(block.tool_use_id, task),)
+    return User(line.parent_tool_use_id or "", results)
 
 
 def _result(line: shapes.Result) -> Frame:
-    since = line.model_usage_since_last_result
-    subtype = line.subtype or ""
+    since, denials = line.model_usage_since_last_result, line.permission_denials
     return Result(
-        subtype=subtype,
-        is_error=line.is_error is True or subtype.startswith("error"),
+        subtype=line.subtype,
+        is_error=line.is_error or line.subtype.startswith("error"),
         api_status=line.api_error_status,
-        terminal_reason=line.terminal_reason or "",
+        terminal_reason=line.terminal_reason,
         stop_reason=line.stop_reason or "",
-        turns=line.num_turns or 0,
-        text=(line.result or "")[:_WORDS_LIMIT],
-        errors=tuple(line.errors or ()),
+        turns=line.num_turns,
+        text=line.result[:_WORDS_LIMIT],
+        errors=line.errors,
         woken=line.origin is not None and line.origin.kind == "task-notification",
-        cost_total_usd=line.total_cost_usd or 0.0,
-        cost_since_usd=None if since is None else sum([usage.cost_usd or 0.0 for usage in since.values()]),
-        denied_tools=tuple([denial.tool_name or "" for denial in line.permission_denials or ()]),
-        session_id=line.session_id or "",
-        uuid=line.uuid or "",
+        cost_total_usd=line.total_cost_usd,
+        cost_since_usd=None if since is None else sum([usage.cost_usd for usage in since.values()]),
+        denied_tools=tuple([denial.tool_name for denial in denials]) if denials else (),
+        session_id=line.session_id,
+        uuid=line.uuid,
     )
 
 
@@ -160,49 +161,42 @@ def _task_started(line: shapes.System) -> Frame:
         return Ignored("task without an id")
     return TaskStarted(
         task_id=line.task_id,
-        run_id=line.run_id or "",
-        tool_use_id=line.tool_use_id or "",
-        description=line.description or "",
-        kind=line.task_type or "",
+        run_id=line.run_id,
+        tool_use_id=line.tool_use_id,
+        description=line.description,
+        kind=line.task_type,
         backgrounded=line.is_backgrounded,
-        nested=(line.spawn_depth or 0) > 1 or line.owned_by_subagent is True,
-        ambient=line.ambient is True,
+        nested=line.spawn_depth > 1 or line.owned_by_subagent,
+        ambient=line.ambient,
     )
 
 
 def _task_updated(line: shapes.System) -> Frame:
     patch = line.patch or Patch()
-    return TaskUpdated(line.task_id or "", line.run_id or "", patch.status, patch.is_backgrounded)
+    return TaskUpdated(line.task_id, line.run_id, patch.status, patch.is_backgrounded)
 
 
 def _task_notification(line: shapes.System) -> Frame:
-    return TaskNotification(line.task_id or "", line.run_id or "", line.status or "")
+    return TaskNotification(line.task_id, line.run_id, line.status)
 
 
 def _level(line: shapes.System) -> Frame:
     tasks = [
-        LevelTask(
-            listed.task_id,
-            listed.run_id or "",
-            listed.description or "",
-            listed.task_type or "",
-            listed.ambient is True,
-        )
-        for listed in line.tasks or ()
+        LevelTask(listed.task_id, listed.run_id, listed.description, listed.task_type, listed.ambient)
+        for listed in line.tasks
         if listed.task_id
     ]
     return Level(tuple(tasks))
 
 
 def _api_retry(line: shapes.System) -> Frame:
-    error, status = line.error or "", line.error_status
-    unanswered = error in {"", "unknown"} and status is None
-    return ApiRetry(line.attempt or 0, status, "connection" if unanswered else error)
+    unanswered = line.error in {"", "unknown"} and line.error_status is None
+    return ApiRetry(line.attempt, line.error_status, "connection" if unanswered else line.error)
 
 
 def _rate_limit(line: shapes.RateLimitEvent) -> Frame:
     info = line.rate_limit_info or LimitInfo()
-    return RateLimit(info.status or "", info.resets_at)
+    return RateLimit(info.status, info.resets_at)
 
 
 _ASIDES = frozenset(

@@ -27,11 +27,14 @@ from bot.claude.framing import LineFramer
 from bot.claude.guard_process import GuardedChild, Start
 from bot.claude.last_words import LastWords
 from bot.clock import Clock, Deadline
+from bot.isolation.rules import UNCONFINED, Confinement
 
 MARK_VARIABLE = "NIGHTJAR_SESSION"
 """In the environment of everything a Session starts: how it is found should its guard be killed."""
-CHUNK_BYTES = 1 << 18
-"""What a pipe of the CLI holds, and what is read at once."""
+PIPE_BYTES = 1024 * 1024
+"""What a pipe of the CLI holds: as much as Linux lets a user ask for."""
+CHUNK_BYTES = 96 * 1024
+"""What is read at once: for 128 KiB and more, `malloc` would fetch new pages from the kernel again and again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +62,16 @@ class ClaudeProcess:
     """A running CLI. Use as a context manager: however the block is left, the process and its descendants are gone."""
 
     def __init__(
-        self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], transcript: Path, clock: Clock
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        transcript: Path,
+        clock: Clock,
+        confinement: Confinement = UNCONFINED,
     ) -> None:
-        """Start it. Raises `OSError` when `argv[0]` cannot be run or the transcript cannot be written."""
+        """Start it, confined. Raises `OSError` when `argv[0]` cannot be run or the transcript cannot be written."""
         self._clock = clock
         self._mark = secrets.token_hex(8)
         self._framer = LineFramer()
@@ -71,7 +81,8 @@ class ClaudeProcess:
         """Everything that the CLI wrote has been read."""
         self._transcript: IO[bytes] = transcript.open("ab", buffering=0)
         try:
-            self._start(argv, cwd, {**env, MARK_VARIABLE: self._mark})
+            confined = confinement.command(argv, {**env, MARK_VARIABLE: self._mark})
+            self._start(*confined, cwd)
         except OSError:
             self._transcript.close()
             raise
@@ -83,7 +94,7 @@ class ClaudeProcess:
         ):
             self._selector.register(file, selectors.EVENT_READ, name)
 
-    def _start(self, argv: Sequence[str], cwd: Path, env: Mapping[str, str]) -> None:
+    def _start(self, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> None:
         stdin, self._stdin = os.pipe2(os.O_CLOEXEC)
         self._stdout, stdout = wide_pipe()
         self._stderr, stderr = os.pipe2(os.O_CLOEXEC)
@@ -289,7 +300,7 @@ def wide_pipe() -> tuple[int, int]:
     """A pipe, for reading and for writing, whose writer seldom has to wait."""
     read, write = os.pipe2(os.O_CLOEXEC)
     with contextlib.suppress(OSError):  # the user's pipes hold too much already: this one has the usual size
-        fcntl.fcntl(read, fcntl.F_SETPIPE_SZ, CHUNK_BYTES)
+        fcntl.fcntl(read, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
     return read, write
 
 

@@ -118,8 +118,8 @@ def _render(template: str, work: Work, **values: object) -> str:
         .render(
             repository=work.repository,
             issue=work.issue,
-            base=work.base,
-            branch=work.branch,
+            base=_one_line(work.base),
+            branch=_one_line(work.branch),
             nonce=work.nonce,
             check_command=work.check_command,
             template=work.template,

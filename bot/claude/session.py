@@ -17,6 +17,8 @@ from bot.claude.supervision import Supervision
 from bot.claude.verdict import Decision, Verdict, judge
 from bot.claude.waits import Limits
 from bot.clock import Clock, Deadline
+from bot.guard import Redactor, clean_file
+from bot.isolation.rules import UNCONFINED, Confinement
 from bot.record import SessionEntry
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ class Ask:
     """Makes an API retry's prompt, the verdict names what was killed meanwhile; None: no API retries."""
     retries_left: int = 0
     """How many API retries the Run still has."""
+    configure: Callable[[str], command.Configuration] = lambda _: command.Configuration()
+    """Asked before each process, with the conversation that it takes up or ""."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +75,22 @@ class SessionPlayer:
     """Plays Sessions in one checkout, with one CLI."""
 
     def __init__(
-        self, claude: command.Claude, *, checkout: Path, logs: Path, log_prefix: str, limits: Limits, clock: Clock
+        self,
+        claude: command.Claude,
+        *,
+        checkout: Path,
+        logs: Path,
+        log_prefix: str,
+        limits: Limits,
+        clock: Clock,
+        redactor: Redactor,
+        confinement: Confinement = UNCONFINED,
     ) -> None:
-        """`logs` exists; transcripts are named `<log_prefix>-<kind>.jsonl`."""
+        """`logs` exists; transcripts are named `<log_prefix>-<kind>.jsonl`. They are written as the stream arrives;
+        when a process has ended, `redactor` takes the secrets out of what it wrote.
+        """
+        self._redactor = redactor
+        self._confinement = confinement
         self._claude = claude
         self._checkout = checkout
         self._logs = logs
@@ -91,13 +108,23 @@ class SessionPlayer:
     def play(self, ask: Ask, said: _Said, progress: Callable[[str], None], *, resumed: bool, retries: int) -> Played:
         """One process to its end; `resumed` when the one Resume is used up, `retries` are the API retries left."""
         transcript = self._logs / f"{self._log_prefix}-{said.name}.jsonl"
-        argv = command.argv(self._claude, resume=said.conversation, budget_usd=ask.budget_usd)
-        began = self.clock.now()
+        configuration = ask.configure(said.conversation)
+        argv = command.argv(
+            self._claude, resume=said.conversation, budget_usd=ask.budget_usd, configuration=configuration
+        )
+        began, began_at = self.clock.now(), self.clock.today()
         with ClaudeProcess(
-            argv, cwd=self._checkout, env=ask.environment, transcript=transcript, clock=self.clock
+            argv,
+            cwd=self._checkout,
+            env={**ask.environment, **configuration.variables},
+            transcript=transcript,
+            clock=self.clock,
+            confinement=self._confinement,
         ) as process:
             supervision = Supervision(process, self._limits, self.clock, ask.deadline, progress, ask.nudge_prompt)
             ended = supervision.run(said.prompt)
+        if not self.clock.cancel.requested:  # else there are seconds left, and the job's last step does it
+            self._take_secrets_out(transcript, progress)
         facts = supervision.facts
         verdict = judge(ask.kind, facts, ended, resumed=resumed)
         if verdict.decision is Decision.RETRY and not retries:
@@ -112,8 +139,15 @@ class SessionPlayer:
             lost=() if verdict.failure == "wake_lost" else verdict.tasks,  # what ended unheard was not killed
             words=facts.words[-WORDS_LIMIT:],
             transcript=str(transcript),
+            began=began_at.isoformat(timespec="milliseconds"),
         )
         return Played(entry, verdict, ended.last_words)
+
+    def _take_secrets_out(self, transcript: Path, progress: Callable[[str], None]) -> None:
+        try:
+            clean_file(transcript, self._redactor)
+        except OSError as error:
+            progress(f"{transcript.name} could not be made free of secrets and was removed: {error.strerror}")
 
 
 class _Conversation:

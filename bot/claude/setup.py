@@ -6,21 +6,32 @@ import os
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from bot.claude.descendants import end_descendants
 from bot.clock import Clock, Deadline
 from bot.failures import RunFailed
+from bot.isolation.rules import UNCONFINED, Confinement
 
 _EVIDENCE = 3000
 
 
-def run_setup(scripts: Sequence[str], checkout: Path, env: Mapping[str, str], clock: Clock, limit: Deadline) -> None:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where commands run, what they see, and how they are confined."""
+
+    folder: Path
+    environment: Mapping[str, str]
+    confinement: Confinement = UNCONFINED
+
+
+def run_setup(scripts: Sequence[str], place: Place, clock: Clock, limit: Deadline) -> None:
     """Run each script with bash; what they leave running is ended. Raises `RunFailed` (`setup_failed`), `Cancelled`."""
     for script in scripts:
         clock.cancel.check()
         name = script.strip().splitlines()[0][:80]
-        output = _run(script, name, checkout, env, clock, limit)
+        output = _run(script, name, place, clock, limit)
         if output.code:
             raise RunFailed(
                 "setup_failed", f"the setup command `{name}` ended with exit code {output.code}", output.tail
@@ -32,11 +43,12 @@ class _Output:
         self.code, self.tail = code, tail
 
 
-def _run(script: str, name: str, checkout: Path, env: Mapping[str, str], clock: Clock, limit: Deadline) -> _Output:
+def _run(script: str, name: str, place: Place, clock: Clock, limit: Deadline) -> _Output:
+    argv, env = place.confinement.command(["bash", "-eo", "pipefail", "-c", script], place.environment)
     process = subprocess.Popen(
-        ["bash", "-eo", "pipefail", "-c", script],
-        cwd=checkout,
-        env=dict(env),
+        argv,
+        cwd=place.folder,
+        env=env,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

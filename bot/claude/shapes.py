@@ -20,7 +20,14 @@ Whole = Annotated[int, Meta(ge=-_HUGE, le=_HUGE)]
 Money = Annotated[float, Meta(ge=-_HUGE, le=_HUGE)]
 
 
-class Given(Struct):
+class Shape(Struct, gc=False):
+    """A part of a line: a tree, in which the garbage collector need not look for cycles.
+
+    Only what the CLI was seen to leave null, or what the model writes, can be None; a null elsewhere has another shape.
+    """
+
+
+class Given(Shape):
     """What a tool was given: what tells people what it does, in the order of preference."""
 
     description: str | None = None
@@ -34,82 +41,82 @@ class Given(Struct):
     run_in_background: bool | None = None
 
 
-class Block(Struct):
+class Block(Shape):
     """One block of a message's content, of any type."""
 
-    type: str | None = None
-    text: str | None = None
-    id: str | None = None
-    name: str | None = None
+    type: str = ""
+    text: str = ""
+    id: str = ""
+    name: str = ""
     input: Given | None = None
-    tool_use_id: str | None = None
+    tool_use_id: str = ""
 
 
-class Message(Struct):
+class Message(Shape):
     """What the model said, or was told."""
 
-    content: str | list[Block] | None = None
+    content: str | list[Block] = ""
 
 
-class Answer(Struct):
+class Answer(Shape):
     """A tool's answer, as the CLI keeps it beside the message."""
 
-    background_task: str | None = field(name="backgroundTaskId", default=None)
-    is_async: bool | None = field(name="isAsync", default=None)
-    agent: str | None = field(name="agentId", default=None)
+    background_task: str = field(name="backgroundTaskId", default="")
+    is_async: bool = field(name="isAsync", default=False)
+    agent: str = field(name="agentId", default="")
 
 
-class Origin(Struct):
+class Origin(Shape):
     """What opened a Turn."""
 
-    kind: str | None = None
+    kind: str = ""
 
 
-class Usage(Struct):
+class Usage(Shape):
     """What one model cost."""
 
-    cost_usd: Money | None = field(name="costUSD", default=None)
+    cost_usd: Money = field(name="costUSD", default=0.0)
 
 
-class Denial(Struct):
+class Denial(Shape):
     """A tool call that was not allowed."""
 
-    tool_name: str | None = None
+    tool_name: str = ""
 
 
-class Patch(Struct):
+class Patch(Shape):
     """What changes of a task."""
 
     status: str | None = None
     is_backgrounded: bool | None = None
 
 
-class Listed(Struct):
+class Listed(Shape):
     """A task of the level."""
 
-    task_id: str | None = None
-    run_id: str | None = None
-    description: str | None = None
-    task_type: str | None = None
-    ambient: bool | None = None
+    task_id: str = ""
+    run_id: str = ""
+    description: str = ""
+    task_type: str = ""
+    ambient: bool = False
 
 
-class LimitInfo(Struct):
+class LimitInfo(Shape):
     """The state of a usage limit."""
 
-    status: str | None = None
+    status: str = ""
     resets_at: Whole | None = field(name="resetsAt", default=None)
 
 
-class Assistant(Struct, tag="assistant"):
+class Assistant(Shape, tag="assistant"):
     """The model speaks or calls a tool."""
 
     message: Message | None = None
     parent_tool_use_id: str | None = None
-    error: str | None = None
+    error: str = ""
 
 
-class User(Struct, tag="user"):
+class User(Shape, tag="user"):
     """The model is answered."""
 
     message: Message | None = None
@@ -117,83 +124,83 @@ class User(Struct, tag="user"):
     tool_use_result: Answer | str | list[object] | None = None
 
 
-class Result(Struct, tag="result"):
+class Result(Shape, tag="result"):
     """A Turn closes."""
 
-    subtype: str | None = None
-    is_error: bool | None = None
+    subtype: str = ""
+    is_error: bool = False
     api_error_status: Whole | None = None
-    num_turns: Whole | None = None
-    result: str | None = None
+    num_turns: Whole = 0
+    result: str = ""
     stop_reason: str | None = None
-    session_id: str | None = None
-    total_cost_usd: Money | None = None
-    permission_denials: list[Denial] | None = None
-    terminal_reason: str | None = None
+    session_id: str = ""
+    total_cost_usd: Money = 0.0
+    permission_denials: tuple[Denial, ...] = ()
+    terminal_reason: str = ""
     origin: Origin | None = None
     model_usage_since_last_result: dict[str, Usage] | None = None
-    errors: list[str] | None = None
-    uuid: str | None = None
+    errors: tuple[str, ...] = ()
+    uuid: str = ""
 
 
-class System(Struct, tag="system"):
+class System(Shape, tag="system"):
     """All that is said of the conversation; which fields there are depends on `subtype`."""
 
-    subtype: str | None = None
-    session_id: str | None = None
-    model: str | None = None
-    claude_code_version: str | None = None
-    uuid: str | None = None
+    subtype: str = ""
+    session_id: str = ""
+    model: str = ""
+    claude_code_version: str = ""
+    uuid: str = ""
 
-    task_id: str | None = None
-    run_id: str | None = None
-    tool_use_id: str | None = None
-    description: str | None = None
-    task_type: str | None = None
+    task_id: str = ""
+    run_id: str = ""
+    tool_use_id: str = ""
+    description: str = ""
+    task_type: str = ""
     is_backgrounded: bool | None = None
-    spawn_depth: Whole | None = None
-    owned_by_subagent: bool | None = None
-    ambient: bool | None = None
-    status: str | None = None
+    spawn_depth: Whole = 0
+    owned_by_subagent: bool = False
+    ambient: bool = False
+    status: str = ""
     patch: Patch | None = None
-    tasks: list[Listed] | None = None
+    tasks: tuple[Listed, ...] = ()
 
-    attempt: Whole | None = None
+    attempt: Whole = 0
     error_status: Whole | None = None
-    error: str | None = None
+    error: str = ""
 
 
-class RateLimitEvent(Struct, tag="rate_limit_event"):
+class RateLimitEvent(Shape, tag="rate_limit_event"):
     """A usage limit is told of."""
 
     rate_limit_info: LimitInfo | None = None
 
 
-class StreamEvent(Struct, tag="stream_event"):
+class StreamEvent(Shape, tag="stream_event"):
     """A part of a message."""
 
 
-class CommandLifecycle(Struct, tag="command_lifecycle"):
+class CommandLifecycle(Shape, tag="command_lifecycle"):
     """How a message of ours fares."""
 
 
-class ControlRequest(Struct, tag="control_request"):
+class ControlRequest(Shape, tag="control_request"):
     """What the CLI asks of its host."""
 
 
-class ControlCancelRequest(Struct, tag="control_cancel_request"):
+class ControlCancelRequest(Shape, tag="control_cancel_request"):
     """What it no longer asks."""
 
 
-class ControlResponse(Struct, tag="control_response"):
+class ControlResponse(Shape, tag="control_response"):
     """The answer to a request of ours."""
 
 
-class KeepAlive(Struct, tag="keep_alive"):
+class KeepAlive(Shape, tag="keep_alive"):
     """Nothing but a sign of life."""
 
 
-class Unknown(Struct, tag=""):
+class Unknown(Shape, tag=""):
     """A line of a type that is not known."""
 
 
@@ -237,7 +244,8 @@ S = TypeVar("S", bound=Struct)
 
 def _loosely(shape: type[S], data: dict[str, Any]) -> S:
     known = [each for each in fields(shape) if each.encode_name in data]
-    return shape(**{each.name: _fitted(each.type, data[each.encode_name]) for each in known})
+    fitted = {each.name: _fitted(each.type, data[each.encode_name]) for each in known}
+    return shape(**{name: value for name, value in fitted.items() if value is not None})
 
 
 def _fitted(wanted: Any, value: Any) -> Any:
@@ -254,9 +262,9 @@ def _as(shape: Any, value: Any) -> Any:
             return {key: item for key, item in items.items() if item is not None}
         case dict() if isinstance(kind, type) and issubclass(kind, Struct):
             return _loosely(kind, value)
-        case list() if kind is list:
+        case list() if kind in {list, tuple}:
             fitted = (_fitted(get_args(shape)[0], item) for item in value)
-            return [item for item in fitted if item is not None]
+            return kind(item for item in fitted if item is not None)
         case str() if kind is str:
             return value.encode("utf-8", errors="replace").decode()  # half a surrogate pair can be in an escape
         case bool():

@@ -37,7 +37,7 @@ def _running(facts: Facts, task_id: str, run_id: str) -> tuple[Facts, Task] | No
     if known is None:
         return facts, Task(task_id, run_id=run_id)
     if known.life is Life.RUNNING:
-        return facts, replace(known, run_id=run_id or known.run_id)
+        return facts, known if run_id in {"", known.run_id} else replace(known, run_id=run_id)
     if run_id in {"", known.run_id}:
         return None
     taken_up = {task: said for task, said in facts.lost.items() if task != task_id}

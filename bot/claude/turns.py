@@ -8,15 +8,15 @@ from bot.claude import tasks
 from bot.claude.facts import Facts, Opener
 from bot.claude.frames import Assistant, Init, Result, User
 
-_TURN_FRAMES_KEPT = 16
+_TURN_FRAMES_KEPT = 4
+"""Those of two Turns: as many can be open at once."""
 
 
 def init(facts: Facts, frame: Init) -> Facts:
     """A Turn opens."""
     if frame.uuid and frame.uuid in facts.turn_frames:
         return facts
-    opener = Opener.PROMPT if facts.unanswered else Opener.TASK_END if facts.owed else Opener.ITSELF
-    ours = opener is Opener.PROMPT
+    ours = facts.unanswered > 0
     return replace(
         facts,
         session_id=frame.session_id or facts.session_id,
@@ -25,7 +25,7 @@ def init(facts: Facts, frame: Init) -> Facts:
         begun=True,
         in_turn=True,
         unclosed=facts.unclosed + 1,
-        opener=opener,
+        opener=Opener.PROMPT if ours else Opener.TASK_END if facts.owed else Opener.ITSELF,
         unanswered=facts.unanswered - 1 if ours else 0,
         wake_turns=facts.wake_turns + (not ours),
         owed=facts.owed if ours else {},
@@ -34,7 +34,7 @@ def init(facts: Facts, frame: Init) -> Facts:
 
 
 def _remember(facts: Facts, uuid: str) -> tuple[str, ...]:
-    return (*facts.turn_frames[-_TURN_FRAMES_KEPT:], uuid) if uuid else facts.turn_frames
+    return (*facts.turn_frames[1 - _TURN_FRAMES_KEPT :], uuid) if uuid else facts.turn_frames
 
 
 def assistant(facts: Facts, frame: Assistant) -> Facts:
@@ -48,17 +48,21 @@ def assistant(facts: Facts, frame: Assistant) -> Facts:
     if facts.owed or facts.lost:
         answered_for = {task_id: within for task_id, within in facts.owed.items() if not within}
         facts = replace(facts, owed=answered_for, lost=dict.fromkeys(facts.lost, True))
-    return replace(facts, in_turn=True, api_error="", words=frame.text or facts.words)
+    if frame.text:
+        return replace(facts, in_turn=True, api_error="", words=frame.text)
+    return facts if facts.in_turn and not facts.api_error else replace(facts, in_turn=True, api_error="")
 
 
 def _tools_opened(facts: Facts, frame: Assistant) -> Facts:
-    asked = frozenset(use.id for use in frame.tool_uses if use.asks_background)
-    if asked:
-        facts = replace(facts, background_asked=facts.background_asked | asked)
-    if frame.parent:
-        return replace(facts, nested_calls=facts.nested_calls | {use.id for use in frame.tool_uses})
-    about = {use.id: f"{use.name}: {use.about}" if use.about else use.name for use in frame.tool_uses if use.id}
-    return replace(facts, open_tools={**facts.open_tools, **about})
+    opened = dict(facts.open_tools)
+    for use in frame.tool_uses:
+        if use.asks_background:
+            facts = replace(facts, background_asked=facts.background_asked | {use.id})
+        if frame.parent:
+            facts = replace(facts, nested_calls=facts.nested_calls | {use.id})
+        elif use.id:
+            opened[use.id] = f"{use.name}: {use.about}" if use.about else use.name
+    return facts if frame.parent else replace(facts, open_tools=opened)
 
 
 def user(facts: Facts, frame: User) -> Facts:
@@ -73,13 +77,13 @@ def user(facts: Facts, frame: User) -> Facts:
 
 
 def _tools_answered(facts: Facts, frame: User) -> Facts:
-    answered = {answer.tool_use_id for answer in frame.results}
     if frame.parent:
+        answered = {answer.tool_use_id for answer in frame.results}
         return replace(facts, nested_calls=facts.nested_calls - (answered - facts.background_asked))
-    if answered.isdisjoint(facts.open_tools):
-        return facts
-    left = {use: about for use, about in facts.open_tools.items() if use not in answered}
-    return replace(facts, open_tools=left)
+    left = dict(facts.open_tools)
+    for answer in frame.results:
+        left.pop(answer.tool_use_id, None)
+    return facts if len(left) == len(facts.open_tools) else replace(facts, open_tools=left)
 
 
 def result(facts: Facts, frame: Result) -> Facts:
@@ -103,10 +107,12 @@ def result(facts: Facts, frame: Result) -> Facts:
         owed={} if frame.woken else facts.owed,
         words=frame.text or facts.words,
         cost_usd=max(facts.cost_usd, frame.cost_total_usd) if since is None else facts.cost_usd + since,
+        open_tools={} if frame.is_error else facts.open_tools,
     )
     if frame.denied_tools:
         facts = replace(facts, denied_tools=tuple(dict.fromkeys((*facts.denied_tools, *frame.denied_tools))))
-    facts = replace(facts, open_tools={}) if frame.is_error else _absorbed(facts)
+    if not frame.is_error:
+        facts = _absorbed(facts)
     return tasks.without_old(facts)
 
 

@@ -63,6 +63,8 @@ class Verdict:
     failure: str = ""
     reason: str = ""
     tasks: tuple[str, ...] = ()
+    resets_at: str = ""
+    """When the usage limit is reset, where a field said so: ISO 8601, UTC."""
 
 
 def judge(kind: str, facts: Facts, ended: Ended, *, resumed: bool) -> Verdict:
@@ -79,7 +81,9 @@ def judge(kind: str, facts: Facts, ended: Ended, *, resumed: bool) -> Verdict:
     if failed:
         code, reason = failed
         again = code in TRANSIENT and ended.stop in {Stop.NOT_US, Stop.NO_WAKE} and facts.session_id
-        return Verdict(Decision.RETRY if again else Decision.FAIL, code, reasons.with_losses(reason, tasks), tasks)
+        decision = Decision.RETRY if again else Decision.FAIL
+        resets_at = _iso(facts.resets_at) if code == "usage_limit" else ""
+        return Verdict(decision, code, reasons.with_losses(reason, tasks), tasks, resets_at)
     if tasks:
         return _lost(kind, facts, tasks, "background_lost", resumed=resumed)
     if facts.owed:
@@ -199,10 +203,15 @@ def _by_status(status: int | None) -> str | None:
 
 
 def _moment(seconds: int | None) -> str:
+    iso = _iso(seconds)
+    return f"{iso[:10]} {iso[11:16]} UTC" if iso else ""
+
+
+def _iso(seconds: int | None) -> str:
     if seconds is None:
         return ""
     try:
-        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
     except (OverflowError, ValueError, OSError):
         return ""  # no moment that a calendar knows
 

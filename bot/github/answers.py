@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from email.utils import parsedate_to_datetime
 
 _MESSAGE_LIMIT = 500
 _LIBRARIES = frozenset(
@@ -27,6 +28,8 @@ class Answer:
     """Seconds that GitHub asks to wait."""
     reset_at: float | None = None
     """Epoch seconds at which a used-up rate limit starts anew."""
+    date: float | None = None
+    """Epoch seconds by GitHub's own clock."""
     limited: bool = False
     """A rate limit, primary or secondary: not a refusal, and not acted on."""
 
@@ -132,6 +135,7 @@ def _answer(status: int, data: object, headers: Mapping[str, str]) -> Answer:
         limited=limited,
         retry_after=_number(headers.get("retry-after")),
         reset_at=_number(headers.get("x-ratelimit-reset")) if remaining == "0" else None,
+        date=_date(headers.get("date", "")),
     )
 
 
@@ -150,6 +154,13 @@ def _words(data: object) -> tuple[str, frozenset[str]]:
         else:
             parts.append(str(detail))
     return "; ".join(" ".join(part.split()) for part in parts if part), frozenset(kinds)
+
+
+def _date(text: str) -> float | None:
+    try:
+        return parsedate_to_datetime(text).timestamp()
+    except ValueError:
+        return None
 
 
 def _number(text: str | None) -> float | None:

@@ -1,20 +1,22 @@
 """The one way to GitHub: PyGithub and ghapi behind one error tree and one retry policy.
 
-Both libraries' own pacing and retries are off. `Client.ask` runs one call of either and turns whatever goes wrong into
-`Refused`, a `RunFailed` that names the request, the status and GitHub's message, and never the token.
+Both libraries' own pacing and retries are off. `Client.ask` runs one call of either, with the token of the moment, and
+turns whatever goes wrong into `Refused`, a `RunFailed` that names the request, the status and GitHub's message, and
+never the token.
 """
 
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
+from http import HTTPStatus
 from typing import TYPE_CHECKING, TypeVar
 
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_exponential, wait_random
 
 from bot.clock import Clock
+from bot.credential import Credential
 from bot.failures import RunFailed
 from bot.github.answers import Answer, answer_of
 
@@ -39,7 +41,6 @@ SECONDARY_WAIT = 60.0
 PAGE = 100
 """Rows a page: GitHub's maximum."""
 
-_TOKEN = re.compile(r"[!-~]+")
 _REPEATABLE = frozenset({"GET", "HEAD", "PATCH", "PUT", "DELETE"})
 _UNNAMED_PAUSE = wait_exponential(multiplier=2, max=60) + wait_random(0, 1)
 _log = logging.getLogger(__name__)
@@ -74,27 +75,34 @@ def limit_wait(answer: Answer, attempt: int, now: float) -> float:
 
 
 class Client:
-    """GitHub for one repository with one token."""
+    """GitHub for one repository with one credential."""
 
-    def __init__(self, api_url: str, repository: str, token: str, clock: Clock) -> None:
-        """`repository` is owner/name. Raises `RunFailed` (`config_invalid`) for a token that no header can carry."""
-        if not _TOKEN.fullmatch(token):
-            # Never quoted: what is wrong with it may be a line break at the end of the real one.
-            raise RunFailed(
-                "config_invalid", "github-token must be one token as GitHub issued it: visible ASCII, no spaces"
-            )
+    def __init__(self, api_url: str, repository: str, credential: Credential, clock: Clock) -> None:
+        """`repository` is owner/name."""
         self.api_url = api_url.rstrip("/")
         self.name = repository
         self.owner = repository.partition("/")[0]
         self.clock = clock
-        self._token = token
+        self.credential = credential
+        self._token = ""
+        """What the request under way shows."""
 
     @cached_property
     def _github(self) -> Github:
         import github
 
+        client = self
+
+        class Shown(github.Auth.JWT):
+            """`Bearer`, which GitHub takes for an App's JWT and for every token."""
+
+            @property
+            def token(self) -> str:
+                """Asked for with each request."""
+                return client._token
+
         return github.Github(
-            auth=github.Auth.Token(self._token),
+            auth=Shown(),
             base_url=self.api_url,
             timeout=TIMEOUT,
             user_agent="nightjar",
@@ -157,6 +165,23 @@ class Client:
         return policy(self._once, request, call)
 
     def _once(self, request: str, call: Callable[[], T]) -> T:
+        """One request. A 401 is not acted on, so that any is sent again where the credential has another token."""
+        while True:
+            self.clock.cancel.check()
+            token = self.credential.current()
+            self._show(token)
+            try:
+                return self._sent(request, call)
+            except Refused as refused:
+                if refused.answer.status != HTTPStatus.UNAUTHORIZED or not self.credential.renew(token):
+                    raise
+
+    def _show(self, token: str) -> None:
+        self._token = token
+        if "api" in self.__dict__:
+            self.api.transport.base_headers["Authorization"] = f"Bearer {token}"
+
+    def _sent(self, request: str, call: Callable[[], T]) -> T:
         try:
             return call()
         except Exception as error:  # two libraries with trees of their own; what is neither's is raised again

@@ -12,7 +12,7 @@ from bot.failures import RunFailed
 from bot.github.answers import UnreadableAnswer
 from bot.github.client import ATTEMPTS, Client, Refused
 from bot.github.evidence import gather
-from bot.ports import Issue, IssueComment
+from bot.ports import Issue, IssueComment, PullRequestNow
 from bot.record import Check, Evidence, PullRequest
 
 if TYPE_CHECKING:
@@ -44,6 +44,10 @@ class GitHubRepository:
         self._client = client
         self._repository = client.repository
         self._known_labels: set[str] = set()
+
+    def fall_back(self) -> None:
+        """From here on another token, where there is one, stands in for a credential that is refused."""
+        self._client.credential.fall_back()
 
     def default_branch(self) -> str:
         """The repository's default branch."""
@@ -96,7 +100,9 @@ class GitHubRepository:
         def read() -> tuple[IssueComment, ...]:
             found = self._repository.get_issue(number).get_comments()
             return tuple(
-                IssueComment(comment.id, _login(comment.user), comment.body or "", comment.created_at)
+                IssueComment(
+                    comment.id, _login(comment.user), comment.body or "", comment.created_at, comment.updated_at
+                )
                 for comment in found
             )
 
@@ -229,7 +235,9 @@ class GitHubRepository:
             return self._client.ask(request, create, repeatable=True)
         except Refused as refused:
             if refused.answer.status == HTTPStatus.FORBIDDEN and not refused.answer.limited:
-                raise RunFailed("pr_forbidden", refused.reason) from refused
+                page = self._client.ask("GET " + self._path(), lambda: _text(self._repository.html_url))
+                by_hand = f"{page}/compare/{quote(base)}...{quote(branch)}?expand=1"
+                raise RunFailed("pr_forbidden", f"{refused.reason} (by hand: {by_hand} )") from refused
             if refused.answer.status != HTTPStatus.UNPROCESSABLE_ENTITY:
                 raise
             already = self.find_pull_request(branch)
@@ -260,10 +268,10 @@ class GitHubRepository:
             return self._granted("POST /graphql convertPullRequestToDraft", pull.convert_to_draft)
         return self._granted("POST /graphql markPullRequestReadyForReview", pull.mark_ready_for_review)
 
-    def pull_request_state(self, number: int) -> str:
-        """`open`, `closed` or `merged`."""
+    def pull_request_now(self, number: int) -> PullRequestNow:
+        """How it stands."""
         pull = self._pull(number)
-        return "merged" if pull.merged else _text(pull.state)
+        return PullRequestNow("merged" if pull.merged else _text(pull.state), _text(pull.base.ref))
 
     def mergeable(self, number: int) -> bool | None:
         """Whether it merges cleanly; None while GitHub has not worked it out."""

@@ -39,7 +39,7 @@ SETTLE, LONG_SETTLE = 4.0, 6.0
 post a check when it begins.
 """
 RESERVE = 60.0
-"""Planned seconds of the Run's own time that are left for its report."""
+"""Planned seconds of the job's own time that are left for what comes after the wait."""
 _NAMES_SHOWN = 5
 _WORDS = {
     CheckState.PASSED: "passed",
@@ -76,14 +76,14 @@ class CiSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long CI is waited for; minutes as planned, counted from each `Watch.wait`."""
+    """How long CI is waited for; minutes as planned, counted from when the waiting began, whatever job waits."""
 
     start_minutes: float
     """`ci-start-minutes`: without any check by then, none will come."""
     timeout_minutes: float
     """`ci-timeout-minutes`."""
     overall: Deadline | None = None
-    """The Run's own: `RESERVE` before it the wait ends with `TIMED_OUT` too."""
+    """The job's own: `RESERVE` before it the wait ends, and the verdict is still `PENDING`."""
 
 
 class Watch:
@@ -103,17 +103,45 @@ class Watch:
         except Refused as refused:
             return _unreadable(commit, refused)
 
-    def wait(self, pushed: Pushed, *, known: Collection[int] = ()) -> CiVerdict:
+    def wait(
+        self, pushed: Pushed, *, known: Collection[int] = (), waited: float = 0.0, patience: float | None = None
+    ) -> CiVerdict:
         """The verdict on `pushed`, as `bot.ci.verdict.judge` says it; `TIMED_OUT`, with the checks as they stood, when
-        a limit has passed; `SUPERSEDED` when nothing is left to wait for.
+        a limit has passed; `PENDING` when this job's time or `patience` is over; `SUPERSEDED` when nothing is left to
+        wait for. `waited` and `patience` are planned seconds: before this wait, and for it.
 
         Raises `Refused` for anything but a missing permission, and whatever the clock's `sleep` raises to break the
         wait off.
         """
         try:
-            return _Waiting(self._source, self._clock, self._limits, self._progress, pushed, known).verdict()
+            limits = _limits(self._clock, self._limits, waited, patience)
+            return _Waiting(self._source, self._clock, limits, self._progress, pushed, known).verdict()
         except Refused as refused:
             return _unreadable(pushed.head, refused)
+
+
+@dataclass(frozen=True, slots=True)
+class _Until:
+    """Where one wait ends."""
+
+    start: Deadline
+    timeout: Deadline
+    here: tuple[Deadline, ...]
+    """Limits of this job, not of CI."""
+
+
+def _limits(clock: Clock, limits: Limits, waited: float, patience: float | None) -> _Until:
+    here = []
+    if limits.overall is not None:
+        end = limits.overall
+        here.append(Deadline(end.name, end.seconds - RESERVE, end.at - RESERVE / clock.scale))
+    if patience is not None:
+        here.append(clock.deadline("patience", patience))
+    return _Until(
+        clock.deadline("ci-start-minutes", max(0.0, limits.start_minutes * 60 - waited)),
+        clock.deadline("ci-timeout-minutes", max(0.0, limits.timeout_minutes * 60 - waited)),
+        tuple(here),
+    )
 
 
 class _Waiting:
@@ -123,7 +151,7 @@ class _Waiting:
         self,
         source: CiSource,
         clock: Clock,
-        limits: Limits,
+        until: _Until,
         progress: Callable[[str], None],
         pushed: Pushed,
         known: Collection[int],
@@ -133,11 +161,7 @@ class _Waiting:
         self._progress = progress
         self._pushed = pushed
         self._known = known
-        self._start = clock.deadline("ci-start-minutes", limits.start_minutes * 60)
-        self._ends = [clock.deadline("ci-timeout-minutes", limits.timeout_minutes * 60)]
-        if limits.overall is not None:
-            end = limits.overall
-            self._ends.append(Deadline(end.name, end.seconds - RESERVE, end.at - RESERVE / clock.scale))
+        self._until = until
         self._began = self._now()
         self._counted = source.counted
         self._whole_at = self._began
@@ -152,8 +176,9 @@ class _Waiting:
         expectation = self._source.expect(self._pushed)
         before = None
         for pause in _pauses():
-            ended = next((limit for limit in self._ends if limit.passed()), None)
-            verdict = self._look(expectation, glance=before is None and ended is None)
+            timed_out = self._until.timeout.passed()
+            over = timed_out or any(limit.passed() for limit in self._until.here)
+            verdict = self._look(expectation, glance=before is None and not over)
             self._say(describe(verdict, self._going))
             if self._misses(verdict):
                 self._thorough = True
@@ -163,8 +188,8 @@ class _Waiting:
                 gone = self._superseded(verdict)
                 if gone:
                     return replace(verdict, state=CiState.SUPERSEDED, explanation=gone)
-                if ended is not None:
-                    return replace(verdict, state=CiState.TIMED_OUT, explanation=_timed_out(ended))
+                if over:
+                    return replace(verdict, state=CiState.TIMED_OUT) if timed_out else verdict
                 before = None
                 self._sleep(pause)
             elif verdict.state not in (CiState.GREEN, CiState.INFRASTRUCTURE) or verdict == before:
@@ -180,10 +205,10 @@ class _Waiting:
         self._going = tuple(run.name or run.path for run in seen.runs if not run.completed)
         if whole or not seen.running:
             self._whole_at = self._now()
-        verdict = judge(seen, expectation, start_over=self._start.passed())
+        verdict = judge(seen, expectation, start_over=self._until.start.passed())
         if verdict.state in (CiState.RED, CiState.INFRASTRUCTURE):
             told = self._source.told(verdict.checks)
-            verdict = judge(seen.told(told), expectation, start_over=self._start.passed())
+            verdict = judge(seen.told(told), expectation, start_over=self._until.start.passed())
         return verdict
 
     def _misses(self, verdict: CiVerdict) -> bool:
@@ -220,8 +245,11 @@ class _Waiting:
         spent = self._source.counted - self._counted
         affordable = (spent - BUDGET) / BUDGET_A_MINUTE * 60 - (self._now() - self._began)
         pause = max(pause, min(affordable, DEAR_PAUSE))
-        left = [limit.left() * self._clock.scale for limit in (self._start, *self._ends) if not limit.passed()]
+        left = [limit.left() * self._clock.scale for limit in self._limits() if not limit.passed()]
         self._clock.sleep(min([pause * random.uniform(0.8, 1.2), *left]))
+
+    def _limits(self) -> tuple[Deadline, ...]:
+        return self._until.start, self._until.timeout, *self._until.here
 
     def _say(self, line: str) -> None:
         if line != self._said:
@@ -246,10 +274,6 @@ def _settle(verdict: CiVerdict, expectation: Expectation) -> float:
     """
     alone = all(check.app == ACTIONS for check in verdict.checks) and not expectation.usual
     return SETTLE if alone else LONG_SETTLE
-
-
-def _timed_out(limit: Deadline) -> str:
-    return "" if limit.name == "ci-timeout-minutes" else f"the Run's own time (`{limit.name}`) is nearly used up"
 
 
 def _unreadable(head: str, refused: Refused) -> CiVerdict:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from bot.guard.posting import clean_commit_text, code, fenced, for_job_log, inert, inert_line, shorten
-from bot.guard.reading import as_data, visible
-from bot.guard.secrets import Redactor
+from bot.guard.files import clean_file, clean_folder
+from bot.guard.posting import clean_commit_text, closing, code, fenced, for_job_log, inert, inert_line, shorten
+from bot.guard.reading import as_data, hidden_in, visible
+from bot.guard.secrets import Redactor, written
 
 __all__ = [
     "Redactor",
     "as_data",
     "clean_commit_text",
+    "clean_file",
+    "clean_folder",
+    "closing",
     "code",
     "fenced",
     "for_job_log",
+    "hidden_in",
     "inert",
     "inert_line",
     "shorten",
     "visible",
+    "written",
 ]

@@ -121,6 +121,11 @@ def clean_commit_text(text: str) -> str:
     return text
 
 
+def closing(text: str) -> tuple[str, ...]:
+    """What in a commit message would close an issue once it is merged, as it stands there, on one line."""
+    return tuple(" ".join(match[0].split()) for match in _CLOSING.finditer(text))
+
+
 def _spelled_out(match: re.Match[str]) -> str:
     """`Fixes #1` as `Fixes issue 1`, `closes a/b#2` as `closes a/b issue 2`."""
     number = match["here"] or match["there"] or match["url_number"]

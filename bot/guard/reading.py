@@ -10,6 +10,8 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections.abc import Callable
+from itertools import compress, groupby
 
 from bot.guard.shown_code import split
 
@@ -42,12 +44,28 @@ def visible(text: str) -> str:
 
     Idempotent: nothing hidden can be put together by taking something else out.
     """
+    return _seen(text)[0]
+
+
+def hidden_in(text: str) -> int:
+    """How many pieces `visible` takes out: comments, attributes, image texts, titles of links, definitions that nothing
+    refers to, runs of characters without a shape.
+    """
+    return _seen(text)[1]
+
+
+def _seen(text: str) -> tuple[str, int]:
+    """What is left, and how many pieces were taken out."""
+    count = 0
     for _ in range(_ROUNDS):
-        seen = _round(text)
+        seen, taken = _round(text)
+        count += taken
         if seen == text:
-            return text
+            return text, count
         text = seen
-    return _with_shape(re.sub(r"[<>&!\[\]`~]", "", text))
+    text, broken = re.subn(r"[<>&!\[\]`~]", "", text)
+    text, taken = _with_shape(text)
+    return text, count + broken + taken
 
 
 def as_data(text: str, nonce: str) -> str:
@@ -57,37 +75,44 @@ def as_data(text: str, nonce: str) -> str:
     return f"[data {nonce} begins]\n{text}\n[data {nonce} ends]"
 
 
-def _round(text: str) -> str:
-    """One round over the whole text."""
-    parts = split(_with_shape(text.replace("\r\n", "\n").replace("\r", "\n")))
+def _round(text: str) -> tuple[str, int]:
+    """One round over the whole text; what is left, and how many pieces were taken out."""
+    text, count = _with_shape(text.replace("\r\n", "\n").replace("\r", "\n"))
+    parts = split(text)
     prose = "\n".join(parts.prose)
     prose = _ENTITY.sub(lambda match: html.unescape(match[0]), _AMPERSANDS.sub("&", prose))
     for opening, endings in _HIDING:
-        prose = _without_hidden(prose, opening, endings)
-    prose = _OPEN_TAG.sub("", _TAG.sub(_bare_tag, _DECLARATION.sub("", prose)))
-    prose = _LINK_TITLE.sub(r"\1)", _IMAGE.sub("[image]", prose))
-    return parts.restored(_without_unused(prose))
+        prose, taken = _without_hidden(prose, opening, endings)
+        count += taken
+    count += sum(bool(match[2].strip(" /\t\n")) and _bare_tag(match) != match[0] for match in _TAG.finditer(prose))
+    prose = _TAG.sub(_bare_tag, prose)
+    for pattern, left in ((_DECLARATION, ""), (_OPEN_TAG, ""), (_IMAGE, "[image]"), (_LINK_TITLE, r"\1)")):
+        prose, taken = pattern.subn(left, prose)
+        count += taken
+    prose, taken = _without_unused(prose)
+    return parts.restored(prose), count + taken
 
 
-def _without_hidden(prose: str, opening: str, endings: tuple[str, ...]) -> str:
-    """Without `opening` … ending.
+def _without_hidden(prose: str, opening: str, endings: tuple[str, ...]) -> tuple[str, int]:
+    """Without `opening` … ending, and how many there were.
 
     One that never ends hides the rest when it starts a line or follows a tag; within a sentence it shows.
     """
     kept: list[str] = []
-    at = 0
+    at = count = 0
     while (start := prose.find(opening, at)) >= 0:
         ends = [(end, len(ending)) for ending in endings if (end := prose.find(ending, start + len(opening))) >= 0]
         kept.append(prose[at:start])
         if ends:
             at = sum(min(ends))
+            count += 1
             continue
         before = prose[:start]
         if not before.rsplit("\n", 1)[-1].strip(" >") or re.search(r"<[A-Za-z/]", before):
-            return "".join(kept)
+            return "".join(kept), count + 1
         at = start
         break
-    return "".join([*kept, prose[at:]])
+    return "".join([*kept, prose[at:]]), count
 
 
 def _bare_tag(match: re.Match[str]) -> str:
@@ -96,29 +121,61 @@ def _bare_tag(match: re.Match[str]) -> str:
     return f"<{match[1]}>" if is_tag else match[0]
 
 
-def _without_unused(prose: str) -> str:
-    """Without definitions of links and footnotes that nothing refers to, and without the titles of the others."""
+def _without_unused(prose: str) -> tuple[str, int]:
+    """Without definitions of links and footnotes that nothing refers to, and without the titles of the others; how many
+    were taken out.
+    """
+    count = 0
+
+    def left(match: re.Match[str], kept: str) -> str:
+        nonlocal count
+        text = kept if needed(match) else ""
+        count += text.split() != match[0].split()
+        return text
 
     def needed(match: re.Match[str]) -> bool:
         return match["label"].casefold() in uses
 
     body = _FOOTNOTE.sub("", _DEFINITION.sub("", prose))
     uses = frozenset(label.casefold() for label in re.findall(r"\[[^\[\]\n]{1,999}\]", body))
-    prose = _DEFINITION.sub(lambda match: f"{match['label']}: {match['url']}" if needed(match) else "", prose)
-    return _FOOTNOTE.sub(lambda match: match[0] if needed(match) else "", prose)
+    prose = _DEFINITION.sub(lambda match: left(match, f"{match['label']}: {match['url']}"), prose)
+    prose = _FOOTNOTE.sub(lambda match: left(match, match[0]), prose)
+    return prose, count
 
 
-def _with_shape(text: str) -> str:
-    """Only what shows, with joiners within emoji and between letters, and one variation selector behind a symbol."""
-    text = "".join(char for char in text.replace("\u2028", "\n").replace("\u2029", "\n") if _shows(char))
-    text = "".join(
-        char for at, char in enumerate(text) if char not in _VARIATIONS or (at > 0 and _symbol(text[at - 1]))
-    )
-    return "".join(
-        char
+def _with_shape(text: str) -> tuple[str, int]:
+    """Only what shows, with joiners within emoji and between letters, and one variation selector behind a symbol; how
+    many runs of other characters there were.
+    """
+    text, count = _only(_shown_each, text.replace("\u2028", "\n").replace("\u2029", "\n"))
+    text, variations = _only(_variations_each, text)
+    text, joiners = _only(_joiners_each, text)
+    return text, count + variations + joiners
+
+
+def _only(keeps: Callable[[str], list[bool]], text: str) -> tuple[str, int]:
+    """The characters that `keeps` keeps, and how many runs of others there were."""
+    kept = keeps(text)
+    if all(kept):
+        return text, 0
+    runs = sum(not keep for keep, _ in groupby(kept))
+    return "".join(compress(text, kept)), runs
+
+
+def _shown_each(text: str) -> list[bool]:
+    return [_shows(char) for char in text]
+
+
+def _variations_each(text: str) -> list[bool]:
+    return [char not in _VARIATIONS or (at > 0 and _symbol(text[at - 1])) for at, char in enumerate(text)]
+
+
+def _joiners_each(text: str) -> list[bool]:
+    last = len(text) - 1
+    return [
+        char not in _JOINERS or (0 < at < last and _joins(text[at - 1]) and _joins(text[at + 1]))
         for at, char in enumerate(text)
-        if char not in _JOINERS or (0 < at < len(text) - 1 and _joins(text[at - 1]) and _joins(text[at + 1]))
-    )
+    ]
 
 
 def _shows(char: str) -> bool:

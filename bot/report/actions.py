@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from bot.guard import for_job_log
+from bot.guard import for_job_log, written
 
 SUMMARY_BYTES = 1024 * 1024 - 1024
 """GitHub drops a step's whole summary at 1 MiB."""
@@ -88,12 +88,15 @@ class Runner:
             self.write("::endgroup::")
 
     def mask(self, value: str) -> None:
-        """Have the runner hide `value` from here on. Outside GitHub Actions this would print it, and does nothing."""
+        """Have the runner hide `value` from here on, and the other ways of writing it. Outside GitHub Actions this
+        would print it, and does nothing.
+        """
         if not self.in_actions:
             return
-        for line in value.splitlines():
-            if line.strip():
-                self.write(f"::add-mask::{_data(line.strip())}")
+        lines = [line.strip() for line in value.splitlines()]
+        for form in dict.fromkeys([*lines, *written(value)]):
+            if form:
+                self.write(f"::add-mask::{_data(form)}")
 
     def _append(self, path: Path | None, text: str, what: str) -> None:
         """Add to one of the runner's files; a file that refuses costs a line in the log and nothing else."""

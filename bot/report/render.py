@@ -18,6 +18,7 @@ from bot.failures import CATALOGUE, failure
 from bot.guard import clean_commit_text, fenced, inert, shorten
 from bot.record import CiState, Outcome, Record, RepairEntry
 from bot.report import words
+from bot.report.timeline import timeline
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 BODY_LIMIT = 65_536
 """Characters that GitHub takes in a comment or a pull request's body."""
 TITLE_LIMIT = 256
-_SUMMARY_EVIDENCE = 200_000
+_SUMMARY_EVIDENCE = 100_000
+"""Characters, of up to four bytes each: a summary that is cut has an end that nobody chose."""
 _NOTE_LIMIT = 2_000
 _MANY = (40, 12, 4, 1)
 """So many Sessions, Repairs and notes are listed one by one, the newest: the first number with which a body fits."""
@@ -126,12 +128,13 @@ def pull_request_body(record: Record) -> str:
     return around(inert(body, BODY_LIMIT - len(around(""))).strip())
 
 
-def step_summary(record: Record) -> str:
-    """The page under the job: the ending, and everything the Tracking comment shows, in one place."""
+def step_summary(record: Record, doing: str, now: datetime) -> str:
+    """The page under the job: the ending, or what is waited for (`doing`); the timeline up to `now` (UTC); Sessions."""
     evidence = _evidence(record, _SUMMARY_EVIDENCE)
     many = _MANY[0]
     ending = _ending(record, evidence, many, mention=False).strip()
-    return _render("summary", many=many, record=record, ending=ending)
+    drawn = timeline(record, now, many)
+    return _render("summary", many=many, record=record, ending=ending, doing=doing, timeline=drawn)
 
 
 def failures_page() -> str:
@@ -179,9 +182,14 @@ def _evidence(record: Record, limit: int) -> str:
     return fenced(shorten(evidence, limit)) if evidence and limit > 0 else ""
 
 
+def filled(file: str, **values: object) -> str:
+    """A template's file, rendered."""
+    return _environment().get_template(file).render(**values)
+
+
 def _render(template: str, **values: object) -> str:
-    """One template, rendered, with one line end at its end."""
-    return _environment().get_template(f"{template}.md.j2").render(**values).strip() + "\n"
+    """One page of Markdown, with one line end at its end."""
+    return filled(f"{template}.md.j2", **values).strip() + "\n"
 
 
 @cache

@@ -18,6 +18,8 @@ from bot.record import Outcome, Record
 from bot.report import render, words
 from bot.report.actions import Runner
 
+_PASSING = frozenset({"github_unavailable", "token_expired"})
+
 
 class Comments(Protocol):
     """What the report needs of GitHub. Each method may raise `RunFailed`."""
@@ -45,9 +47,8 @@ class GitHubReporter:
         """When the Tracking comment was last written, and what it said then."""
         self._said = ""
 
-    def claimed(self, record: Record) -> Record:
+    def claimed(self, record: Record, doing: str = "the issue is claimed") -> Record:
         """The Tracking comment appears; the Record knows its id, or a note says why there is none."""
-        doing = "the issue is claimed"
         self._say(doing)
         if record.tracking_comment:
             self._track(record, doing)
@@ -93,26 +94,45 @@ class GitHubReporter:
             )
         return replace(record, repairs=(*record.repairs[:-1], replace(repair, comment=comment)))
 
+    def parked(self, record: Record, ahead: int) -> Record:
+        """The Run waits without a runner: Tracking comment, annotation, summary, outputs."""
+        waits = words.waits(record, ahead)
+        self._runner.annotate("notice", f"Nightjar: {record.state}", self._clean(waits))
+        if record.tracking_comment:
+            self._track(record, waits)
+        else:
+            record = self.claimed(record, waits)
+        self._on_the_job(record, waits)
+        return record
+
     def ended(self, record: Record) -> Record:
         """The ending, told once: a new comment, the Tracking comment's last state, annotation, summary, outputs."""
         self._annotate(record)
-        if not record.ending_comment and record.outcome is not Outcome.SKIPPED:
-            record = self._comment_ending(record)
+        record = replace(record, told=True) if record.ending_comment else self._comment_ending(record)
         self._track(record, "")
-        self._runner.step_summary(self._clean(render.step_summary(record)))
-        self._runner.outputs({name: self._clean(value) for name, value in outputs(record).items()})
+        self._on_the_job(record, "")
         return record
 
+    def _on_the_job(self, record: Record, waits: str) -> None:
+        """Step summary and outputs. `waits`: what a Run without a runner waits for."""
+        self._runner.step_summary(self._clean(render.step_summary(record, waits, self._today())))
+        values = outputs(record, waits or words.reason(record))
+        self._runner.outputs({name: self._clean(value) for name, value in values.items()})
+
     def _comment_ending(self, record: Record) -> Record:
-        """On the issue; on the pull request when the issue takes no comment (it may be locked)."""
+        """On the issue; on the pull request when the issue takes no comment (it may be locked). What may pass, an
+        outage or a dead token, leaves it untold: somebody else may be able to tell it later.
+        """
         body = self._clean(render.ending_comment(record))
         places = [record.trigger.issue, *([record.pull_request.number] if record.pull_request else [])]
+        may_pass = False
         for place in places:
             try:
-                return replace(record, ending_comment=self._github.comment(place, body))
+                return replace(record, ending_comment=self._github.comment(place, body), told=True)
             except RunFailed as refused:
+                may_pass |= refused.code in _PASSING
                 record = record.noted(self._complain(f"The ending could not be told on #{place}", refused))
-        return record
+        return replace(record, told=not may_pass)
 
     def _track(self, record: Record, doing: str) -> None:
         """Edit the Tracking comment if anything but the time would change."""
@@ -162,11 +182,11 @@ class GitHubReporter:
         return self._redactor.clean(text)
 
 
-def outputs(record: Record) -> dict[str, str]:
-    """The action's outputs, as documented."""
+def outputs(record: Record, reason: str) -> dict[str, str]:
+    """The action's outputs, as documented. `reason`: of a bad end, or what is waited for."""
     return {
-        "outcome": str(record.outcome or ""),
-        "reason": words.reason(record),
+        "outcome": record.state,
+        "reason": reason,
         "pr-url": record.pull_request.url if record.pull_request else "",
         "branch": record.branch,
         "repairs": str(len(record.repairs)),

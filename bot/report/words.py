@@ -6,7 +6,18 @@ import re
 
 from bot.failures import failure
 from bot.guard import code, inert_line
-from bot.record import Check, CheckState, CiState, CiVerdict, Outcome, Record, RepairEntry, SessionEntry, Trigger
+from bot.record import (
+    Check,
+    CheckState,
+    CiState,
+    CiVerdict,
+    Outcome,
+    Record,
+    RepairEntry,
+    SessionEntry,
+    Trigger,
+    WaitsFor,
+)
 
 _NAME = 120
 _LINE = 600
@@ -25,8 +36,17 @@ CI_WORDS = {
     CiState.UNREADABLE: "cannot be read",
     CiState.TIMED_OUT: "was not done in time",
 }
+WAITS = {
+    WaitsFor.SLOT: "waits for its turn",
+    WaitsFor.CI: "waits for CI",
+    WaitsFor.RUNNER: "waits for the new runner that it has asked for",
+    WaitsFor.USAGE_LIMIT: "waits for the usage limit to be reset",
+    WaitsFor.UNPAUSED: "waits for `NIGHTJAR_PAUSED` to be taken back",
+}
+_UNTIL = {WaitsFor.CI: ", until {} at the latest", WaitsFor.USAGE_LIMIT: ", which is due at {}"}
+"""How the moment reads that the Run is taken up at; of other waits nobody needs to know it."""
 _FAILED = frozenset({"failure", "timed_out", "error"})
-_ENDED = {
+ENDED = {
     "done": "done",
     "resume": "resumed",
     "retry": "the API failed; taken up again",
@@ -134,7 +154,7 @@ def session_name(entry: SessionEntry) -> str:
 
 def session_end(entry: SessionEntry) -> str:
     """How a Session ended, for a table cell."""
-    ended = _ENDED.get(entry.ended, "unknown")
+    ended = ENDED.get(entry.ended, "unknown")
     lost = "; ".join(entry.lost)
     text = f"background work was killed ({line(lost)}); {ended}" if lost else ended
     return text.replace("|", "\\|")
@@ -228,7 +248,7 @@ def repair_cause(repair: RepairEntry) -> str:
 def changed(repair: RepairEntry) -> str:
     """What a Repair changed."""
     if not repair.after:
-        return "at work"
+        return "(not finished)"
     if repair.after == repair.before:
         return "nothing"
     return f"{names(repair.files) or 'the history only'} ({commit(repair.after)})"
@@ -247,10 +267,33 @@ def totals(record: Record) -> str:
     return whole[:1].upper() + whole[1:]
 
 
+def moment(text: str) -> str:
+    """`2026-03-04 02:05 UTC`, of a moment in ISO 8601, UTC; "" where it cannot be read."""
+    found = re.match(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)", text)
+    return f"{found[1]} {found[2]} UTC" if found else ""
+
+
+def waits(record: Record, ahead: int | None) -> str:
+    """What a Run without a runner waits for, and until when; "" for any other. `ahead`: queued Runs before it; None
+    where nobody has looked.
+    """
+    parked = record.parked
+    if parked is None:
+        return ""
+    until = moment(parked.until)
+    when = _UNTIL.get(parked.waits_for, "").format(until) if until else ""
+    if parked.waits_for is WaitsFor.SLOT:
+        place = "" if ahead is None else f", with {count(ahead, 'Run')} before it" if ahead else ", as the next one"
+        when = f"{place}, because as many Runs are at work as `max-working` allows"
+    return f"{WAITS[parked.waits_for]}{when}. It holds no runner, and goes on by itself"
+
+
 def headline(record: Record, doing: str) -> str:
     """What is happening, or how it ended."""
     where = pull_request(record)
     match record.outcome:
+        case None if record.parked is not None:
+            return f"**{record.state.capitalize()}:** the Run {sentence(line(doing))}"
         case None:
             return f"**Nightjar is working on this:** {sentence(line(doing))}"
         case Outcome.READY:
@@ -287,3 +330,8 @@ def kept(record: Record) -> str:
         else ""
     )
     return f"{text}.{behind}"
+
+
+def whole_minutes(seconds: float) -> str:
+    """`14.2 min`."""
+    return f"{seconds / 60:.1f} min"

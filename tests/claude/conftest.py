@@ -15,6 +15,7 @@ from bot.claude.descendants import marked
 from bot.claude.session import Ask, Played, SessionPlayer
 from bot.claude.waits import Limits
 from bot.clock import Clock
+from bot.guard import Redactor
 from bot.record import SessionEntry
 from bot.sandbox.cli import bundled_claude, offline_environment
 from bot.sandbox.model import Call, Conversation, Fault, ModelRequest, Reply, Script, ScriptedModel
@@ -46,6 +47,7 @@ class Desk:
     retries: int = 0
     extra: tuple[str, ...] = ()
     variables: dict[str, str] = field(default_factory=dict)
+    configure: Callable[[str], command.Configuration] = lambda _: command.Configuration()
 
     def hold(self, claude: Path, url: str) -> Played:
         """Play one Session to its end; afterwards nothing that it started is left."""
@@ -64,6 +66,7 @@ class Desk:
             log_prefix="issue-1-run-1-1",
             limits=self.limits,
             clock=self.clock,
+            redactor=Redactor(()),
         )
         ask = Ask(
             kind="implement",
@@ -75,6 +78,7 @@ class Desk:
             deadline=Clock.reaction("run", 100),
             environment=environment,
             retries_left=self.retries,
+            configure=self.configure,
         )
         played = player.hold(ask, ended=self.entries.append, progress=self._progress)
         assert marked(f"NIGHTJAR_TEST={self.folder.name}") == ()

@@ -13,6 +13,7 @@ from bot.claude.facts import Facts
 from bot.claude.fold import fold
 from bot.claude.frames import ASIDE, ApiRetry, Assistant, Batch, Ignored, Init, RateLimit, Result, TaskStarted
 from bot.claude.lines import parse, parse_lines, parse_loosely
+from bot.claude.shapes import decode
 from bot.claude.verdict import Ended, judge
 from tests.claude.stream import init, result, system
 
@@ -92,8 +93,13 @@ def test_recorded_lines_are_read_alike_fast_and_slowly() -> None:
     streams = [recording.read_bytes() for recording in recordings]
     lines = [line for stream in streams for line in stream.split(b"\n")]
 
-    assert [parse(line) for line in lines] == [parse_loosely(line) for line in lines]
-    assert [frame for stream in streams for frame in parse_lines(stream)] == [parse(line) for line in lines]
+    slowly = [parse_loosely(line) for line in lines]
+
+    assert [parse(line) for line in lines] == slowly
+    assert [frame for stream in streams for frame in parse_lines(stream)] == slowly
+    for line, frame in zip(lines, slowly, strict=True):
+        if not isinstance(frame, Ignored):
+            decode(line)
 
 
 @pytest.mark.parametrize("noise", [b"", b"{}", b"[]", b"}", b'{"type":"keep_alive"}{"type":"keep_alive"}', b'{"type":'])

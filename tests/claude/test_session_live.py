@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.cancel import on_signals
 from bot.claude.descendants import marked, send
 from bot.claude.verdict import Decision
 from bot.clock import Clock
 from bot.sandbox.cli import bundled_claude
 from bot.sandbox.model import Call, Conversation, Fault, Reply
+from bot.signals import on_signals
 from tests.claude.conftest import Desk, background, model
 
 LOST = "implement session ended while waiting on a background task ({}), which was killed"
@@ -202,7 +202,7 @@ def test_a_cancelled_session_is_gone_within_3_seconds(desk: Desk, claude: Path) 
     desk.on_progress = cancel
     stubborn = "trap '' TERM INT; while :; do python3 -c 'import time; time.sleep(1)'; done"
     job = Call("Bash", {"command": stubborn, "run_in_background": True, "description": "stubborn"})
-    with on_signals() as stop, model(Reply("", (job,)), Reply("I wait.")) as server:
+    with on_signals(finish_follows=False) as stop, model(Reply("", (job,)), Reply("I wait.")) as server:
         desk.clock = Clock(cancel=stop)
         played = desk.hold(claude, server.url)
     assert played.verdict.decision is Decision.CANCELLED

@@ -15,7 +15,7 @@ from tests.matrix.theatre import Lived, Theatre, theatre
 
 THEN = ("finish", "run")
 """After a death: the job's last step, or a fresh label where even that did not come."""
-NOT_BEGUN = "Nothing to finish: no Run was begun in this job."
+NOT_BEGUN = "Nothing to finish: no Run was begun"
 
 
 @dataclass(frozen=True, slots=True)

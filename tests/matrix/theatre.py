@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,7 +54,7 @@ elif grep -q 'b - a' calc.py; then
   sed -i 's/b - a/a - b/' calc.py
   git commit -qam 'Subtract the right way round'
 fi
-echo "${NIGHTJAR_HANDOVER##*/} $(git rev-parse HEAD)" >>"$HOME/sessions"
+echo "$NIGHTJAR_HANDOVER $(git rev-parse HEAD)" >>'@SESSIONS@'
 say '{"type":"assistant","message":{"content":[{"type":"text","text":"Done."}]},"parent_tool_use_id":null,'\
 $id',"uuid":"2"}'
 say '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"Done.","total_cost_usd":0.01,'\
@@ -84,24 +84,25 @@ class Acted:
     run_id: int
     home: Path
     job: Job
+    said: Path
+    """What the Sessions of all jobs leave word in."""
     steps: list[Lived] = field(default_factory=list)
 
     @property
     def sessions(self) -> tuple[tuple[str, str], ...]:
         """The Sessions that began here, by kind, and the commit that each left."""
-        file = self.home / "sessions"
-        lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-        return tuple((line.split()[0], line.split()[1]) for line in lines)
+        rows = (line.split() for line in self.said.read_text(encoding="utf-8").splitlines())
+        return tuple((Path(handover).name, commit) for handover, commit in rows if f"{self.home}/" in handover)
 
 
 class Theatre:
     """One repository, one issue, and the jobs that a label on it starts."""
 
-    def __init__(self, folder: Path, hub: EmbeddedGitHub) -> None:
-        """`folder` is the theatre's own."""
+    def __init__(self, folder: Path, hub: EmbeddedGitHub, files: Mapping[str, str]) -> None:
+        """`folder` is the theatre's own; `files` are in its repository beside those that always are."""
         self.folder = folder
         self.hub = hub
-        self.repository: SandboxRepository = hub.create_repository("acme/widget", FILES)
+        self.repository: SandboxRepository = hub.create_repository("acme/widget", {**FILES, **files})
         self.repository.set_permission("alice", "write")
         self.issue = self.repository.open_issue("Add subtraction", "We need `sub(a, b)`.", author="dana")
         self.token = hub.issue_token("nightjar[bot]")
@@ -112,7 +113,10 @@ class Theatre:
         self.lost = ""
         """A commit that a Session had made when its runner was lost, before the Record was pushed again."""
         self.claude = folder / "claude"
-        self.claude.write_text(_CLAUDE, encoding="utf-8")
+        self._sessions = folder / "sessions"
+        self._sessions.touch()
+        self._sessions.chmod(0o666)  # whoever Sessions run as
+        self.claude.write_text(_CLAUDE.replace("@SESSIONS@", str(self._sessions)), encoding="utf-8")
         self.claude.chmod(0o755)
 
     def label(self) -> Acted:
@@ -125,15 +129,23 @@ class Theatre:
         home = self.folder / f"job-{number}"
         server = Server(self.hub.api_url, self.hub.server_url, self.repository.full_name, self.token)
         job = Job(home, server, model_url="http://127.0.0.1:9", claude=self.claude, scale=SCALE, run_id=number)
-        self.jobs.append(Acted(number, home, job))
+        self.jobs.append(Acted(number, home, job, self._sessions))
         return self.jobs[-1]
 
     def begin(
-        self, acted: Acted, command: str = "run", *, dies: tuple[str, int] | None = None
+        self,
+        acted: Acted,
+        command: str = "run",
+        *,
+        dies: tuple[str, int] | None = None,
+        status: str = "failure",
+        extra: Mapping[str, str] | None = None,
     ) -> subprocess.Popen[str]:
-        """Start a step of a job; `dies` names a point of `tests.matrix.dying`."""
-        status = {"job-status": "failure"} if command == "finish" else {}
-        environment = acted.job.environment("issues", self._payload, {**SETTINGS, **status})
+        """Start a step of a job; `dies` names a point of `tests.matrix.dying`. `status` of the job is told to `finish`;
+        `extra` is added to the environment.
+        """
+        told = {"job-status": status} if command == "finish" else {}
+        environment = acted.job.environment("issues", self._payload, {**SETTINGS, **told}) | dict(extra or {})
         place, nth = dies or ("git", 0)
         words = [sys.executable, "-m", "tests.matrix.dying", place, str(nth), str(acted.home / place), command]
         return subprocess.Popen(
@@ -159,9 +171,11 @@ class Theatre:
         acted.steps.append(Lived(process.returncode, log, summary.read_text() if summary.is_file() else ""))
         return acted.steps[-1]
 
-    def play(self, acted: Acted, command: str = "run", *, dies: tuple[str, int] | None = None) -> Lived:
+    def play(
+        self, acted: Acted, command: str = "run", *, dies: tuple[str, int] | None = None, status: str = "failure"
+    ) -> Lived:
         """A step from its start to its end."""
-        return self.end(acted, self.begin(acted, command, dies=dies))
+        return self.end(acted, self.begin(acted, command, dies=dies, status=status))
 
     # ── what people and processes can see afterwards ────────────────────────────────────────────────────────────
 
@@ -173,10 +187,11 @@ class Theatre:
         return found
 
     def _alive(self) -> Iterator[str]:
-        marks = {f"HOME={acted.home}".encode() for acted in self.jobs}
+        marks = [f"{acted.home}/".encode() for acted in self.jobs]
         for entry in Path("/proc").iterdir():
             try:
-                if entry.name.isdigit() and marks & set((entry / "environ").read_bytes().split(b"\0")):
+                known = (entry / "environ").read_bytes() if entry.name.isdigit() else b""
+                if any(mark in known for mark in marks):
                     yield (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
             except OSError:
                 continue
@@ -194,9 +209,9 @@ class Theatre:
 
     def lose_the_runner(self) -> None:
         """The newest job's runner is gone: a Session's commit that had no chance to leave it is nobody's fault."""
-        sessions = self.jobs[-1].home / "sessions"
+        sessions = self._sessions
         ref = self.folder / "hub" / "repositories" / "acme" / "widget.git" / "refs" / "nightjar" / "issue-1"
-        if sessions.is_file() and (not ref.is_file() or ref.stat().st_mtime_ns < sessions.stat().st_mtime_ns):
+        if self.jobs[-1].sessions and (not ref.is_file() or ref.stat().st_mtime_ns < sessions.stat().st_mtime_ns):
             self.lost = self.jobs[-1].sessions[-1][1]
 
     def _on_a_branch(self, commit: str) -> bool:
@@ -206,8 +221,8 @@ class Theatre:
 
 
 @contextmanager
-def theatre(folder: Path) -> Iterator[Theatre]:
+def theatre(folder: Path, files: Mapping[str, str] | None = None) -> Iterator[Theatre]:
     """A theatre in `folder`, which is made."""
     folder.mkdir(parents=True)
     with EmbeddedGitHub(folder / "hub") as hub:
-        yield Theatre(folder, hub)
+        yield Theatre(folder, hub, files or {})

@@ -7,7 +7,18 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.record import Check, CheckState, CiState, CiVerdict, PullRequest, Record, RepairEntry, SessionEntry, Trigger
+from bot.record import (
+    Check,
+    CheckState,
+    CiState,
+    CiVerdict,
+    JobEntry,
+    PullRequest,
+    Record,
+    RepairEntry,
+    SessionEntry,
+    Trigger,
+)
 from bot.report.render import Limits
 
 HEAD = "a1b2c3d4e5f60718293a4b5c6d7e8f9001122334"
@@ -22,7 +33,7 @@ def limits() -> Limits:
 
 @pytest.fixture
 def now() -> datetime:
-    return datetime(2026, 3, 4, 2, 5, tzinfo=UTC)
+    return datetime(2026, 3, 4, 2, 23, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -40,7 +51,8 @@ def claimed() -> Record:
         run_attempt=1,
         job_url=JOB,
     )
-    return Record(trigger=trigger, base="main", branch="nightjar/issue-7", max_repairs=5, claimed=True)
+    job = JobEntry("4711", 1, JOB, "nightjar.yml", "2026-03-04T02:00:05.120+00:00")
+    return Record(trigger=trigger, base="main", branch="nightjar/issue-7", max_repairs=5, jobs=(job,), claimed=True)
 
 
 @pytest.fixture
@@ -60,13 +72,20 @@ def pushed(claimed: Record) -> Record:
         tracking_comment=900,
         sessions=(
             SessionEntry(
-                "implement", "S1", 754.2, 0.61, 14, "resume", lost=("npm test",), transcript="/logs/implement.jsonl"
+                *("implement", "S1", 754.2, 0.61, 14, "resume"),
+                lost=("npm test",),
+                transcript="/logs/implement.jsonl",
+                began="2026-03-04T02:00:41.000+00:00",
             ),
-            SessionEntry("implement-resume", "S1", 95.0, 0.12, 3, "done", transcript="/logs/implement-resume.jsonl"),
+            SessionEntry(
+                *("implement-resume", "S1", 95.0, 0.12, 3, "done"),
+                transcript="/logs/implement-resume.jsonl",
+                began="2026-03-04T02:13:16.000+00:00",
+            ),
         ),
         resumes=1,
-        ci=CiVerdict(HEAD, CiState.RED, (unit, lint)),
-    )
+        watched_since="2026-03-04T02:15:02.000+00:00",
+    ).heard(CiVerdict(HEAD, CiState.RED, (unit, lint)), "2026-03-04T02:18:30.000+00:00")
 
 
 @pytest.fixture
@@ -84,14 +103,19 @@ def repaired(pushed: Record) -> Record:
         ci=CiState.GREEN,
         comment=901,
     )
-    return replace(
+    mended = replace(
         pushed,
         head=FIXED,
         pushed=FIXED,
         sessions=(
             *pushed.sessions,
-            SessionEntry("repair-1", "S2", 48, 0.2, 5, "done", transcript="/logs/repair-1.jsonl"),
+            SessionEntry(
+                *("repair-1", "S2", 48, 0.2, 5, "done"),
+                transcript="/logs/repair-1.jsonl",
+                began="2026-03-04T02:18:33.000+00:00",
+            ),
         ),
         repairs=(repair,),
-        ci=CiVerdict(FIXED, CiState.GREEN, checks),
+        watched_since="2026-03-04T02:19:25.000+00:00",
     )
+    return mended.heard(CiVerdict(FIXED, CiState.GREEN, checks), "2026-03-04T02:22:50.000+00:00")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.record import CiState, CiVerdict, FailureEntry, Outcome, Record, RepairEntry
-from bot.report import render
+from bot.record import CiState, CiVerdict, FailureEntry, Outcome, Record, RepairEntry, WaitsFor
+from bot.report import render, words
 from bot.report.render import BODY_LIMIT, Limits
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -49,6 +49,37 @@ def test_ready(repaired: Record) -> None:
         "ready",
         render.ending_comment(replace(repaired, outcome=Outcome.READY, notes=("The title was written by Nightjar.",))),
     )
+
+
+WAITING = {
+    WaitsFor.SLOT: "**Queued:** the Run waits for its turn, with 2 Runs before it, because as many Runs are at work as "
+    "`max-working` allows.",
+    WaitsFor.CI: "**Parked:** the Run waits for CI, until 2026-03-04 04:15 UTC at the latest.",
+    WaitsFor.RUNNER: "**Parked:** the Run waits for the new runner that it has asked for.",
+    WaitsFor.USAGE_LIMIT: "**Parked:** the Run waits for the usage limit to be reset, which is due at 2026-03-04 04:15 "
+    "UTC.",
+    WaitsFor.UNPAUSED: "**Parked:** the Run waits for `NIGHTJAR_PAUSED` to be taken back.",
+}
+
+
+@pytest.mark.parametrize("waits_for", WaitsFor)
+def test_waiting_without_a_runner(claimed: Record, limits: Limits, now: datetime, waits_for: WaitsFor) -> None:
+    """The Tracking comment begins with what is waited for, and until when where that can be told."""
+    until = "2026-03-04T04:15:00.000+00:00" if waits_for is not WaitsFor.SLOT else ""
+    record = claimed.parked_for(waits_for, "2026-03-04T02:15:00.000+00:00", until)
+    first, *_ = render.tracking_comment(record, limits, words.waits(record, 2), now).split("\n")
+    assert first == f"{WAITING[waits_for]} It holds no runner, and goes on by itself."
+
+
+def test_waiting_for_nothing_that_can_be_told(claimed: Record) -> None:
+    """Without a moment there is no empty "until", the next in line is told so, and a Run at work waits for nothing."""
+    parked = claimed.parked_for(WaitsFor.CI, "2026-03-04T02:15:00.000+00:00")
+    assert words.waits(parked, 0) == "waits for CI. It holds no runner, and goes on by itself"
+    queued = claimed.parked_for(WaitsFor.SLOT, "2026-03-04T02:15:00.000+00:00")
+    assert words.waits(queued, 0).startswith("waits for its turn, as the next one, because as many Runs are at work")
+    assert words.waits(queued, 1).startswith("waits for its turn, with 1 Run before it, because")
+    assert words.waits(queued, None).startswith("waits for its turn, because")
+    assert words.waits(claimed, 0) == ""
 
 
 def test_failure_after_repairs_and_a_loss(pushed: Record) -> None:
@@ -134,11 +165,12 @@ def test_pull_request(repaired: Record) -> None:
     same("pull-request", render.pull_request_body(replace(repaired, body=f"{repaired.body}\n\nCloses #7.\n")))
 
 
-def test_step_summary(repaired: Record) -> None:
-    """The job's page tells the same."""
-    same("summary", render.step_summary(replace(repaired, outcome=Outcome.READY)))
+def test_step_summary(repaired: Record, now: datetime) -> None:
+    """The job's page tells the same, with a timeline of jobs, Sessions and CI."""
+    same("summary", render.step_summary(replace(repaired, outcome=Outcome.READY), "", now))
 
 
+@pytest.mark.field_case(36, "title")
 def test_titles(claimed: Record) -> None:
     """A title is one short line that skips no CI; without one the issue's own is used."""
     assert render.pull_request_title(replace(claimed, title="Fix #3\n[skip ci]")) == "Fix issue 3 (skip ci)"
@@ -146,6 +178,7 @@ def test_titles(claimed: Record) -> None:
     assert len(render.pull_request_title(replace(claimed, title="é" * 400))) == 256
 
 
+@pytest.mark.field_case(36, "comment")
 def test_a_long_failure_keeps_its_reason(pushed: Record) -> None:
     """Only the evidence gives way, in its middle, with its fence closed."""
     reason = "unit failed: " + "🙂" * 9_000 + " the end"
@@ -163,6 +196,7 @@ def test_even_an_absurd_reason_fits(pushed: Record) -> None:
     assert len(render.ending_comment(failed(pushed, "internal", "x" * 70_000, "y" * 70_000))) <= BODY_LIMIT
 
 
+@pytest.mark.field_case(36, "pull request")
 def test_a_long_handover_fits(repaired: Record) -> None:
     """A body made from the longest issue keeps our closing line."""
     body = render.pull_request_body(replace(repaired, body="@a ```\n" * 9_400))
@@ -203,7 +237,7 @@ def test_strangers_act_nowhere(pushed: Record, limits: Limits, now: datetime) ->
         (render.ending_comment(record), ["@alice"], 1),
         (render.repair_comment(record, repair), [], 1),
         (render.pull_request_body(record), [], 0),
-        (render.step_summary(record), [], 0),
+        (render.step_summary(record, "", now), [], 0),
     ):
         outside = re.sub(
             r"`[^`\n]+`", "", re.sub(r"^(> )?(`{3,}).*?^(> )?\2$", "", body, flags=re.MULTILINE | re.DOTALL)

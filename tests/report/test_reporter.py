@@ -2,43 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from bot.failures import RunFailed
 from bot.guard import Redactor
-from bot.record import FailureEntry, Outcome, Record
+from bot.record import FailureEntry, Outcome, Record, WaitsFor
 from bot.report.actions import SUMMARY_BYTES, Runner
 from bot.report.render import Limits
 from bot.report.reporter import GitHubReporter
+from tests.report.page import Page
 
 SECRET = "ghs_" + "S3cr3t" * 6
 KEY = "the-model-key-of-acme"
-
-
-@dataclass
-class Page:
-    """Comments as GitHub would keep them; numbers in `locked` take none."""
-
-    locked: set[int] = field(default_factory=set)
-    comments: dict[int, tuple[int, str]] = field(default_factory=dict)
-    edits: int = 0
-
-    def comment(self, number: int, body: str) -> int:
-        if number in self.locked:
-            raise RunFailed("github_denied", f"GitHub refused a comment on #{number} with 403")
-        self.comments[len(self.comments) + 1] = (number, body)
-        return len(self.comments)
-
-    def edit_comment(self, comment: int, body: str) -> None:
-        number, _ = self.comments.get(comment, (7, ""))
-        if number in self.locked:
-            raise RunFailed("github_denied", f"GitHub refused an edit on #{number} with 403")
-        self.comments[comment] = (number, body)
-        self.edits += 1
 
 
 @dataclass
@@ -131,6 +109,31 @@ def test_the_outputs(desk: Desk, repaired: Record) -> None:
     }
 
 
+def test_a_parked_run_is_told_in_four_places(desk: Desk, repaired: Record) -> None:
+    """Tracking comment, annotation, step summary and outputs say what is waited for; nobody is mentioned."""
+    since, until = "2026-03-04T02:15:00.000+00:00", "2026-03-04T04:15:00.000+00:00"
+    number = desk.page.comment(7, "")
+    record = replace(repaired, tracking_comment=number).parked_for(WaitsFor.CI, since, until)
+    desk.reporter.parked(record, 0)
+    waits = "waits for CI, until 2026-03-04 04:15 UTC at the latest. It holds no runner, and goes on by itself"
+    assert desk.page.comments[number][1].startswith(f"**Parked:** the Run {waits}.\n")
+    assert len(desk.page.comments) == 1
+    assert [line for line in desk.log if line.startswith("::")] == [f"::notice title=Nightjar%3A parked::{waits}"]
+    assert f"**Parked:** the Run {waits}.\n" in (desk.folder / "summary").read_text(encoding="utf-8")
+    said = outputs(desk.folder)
+    assert (said["outcome"], said["reason"], said["repairs"]) == ("parked", waits, "1")
+
+
+def test_a_queued_run_knows_its_place_everywhere(desk: Desk, claimed: Record) -> None:
+    """The number of Runs before it is the same in the comment, the annotation and the outputs."""
+    record = desk.reporter.parked(claimed.parked_for(WaitsFor.SLOT, "2026-03-04T02:00:10.000+00:00"), 2)
+    assert "with 2 Runs before it" in desk.page.comments[record.tracking_comment][1]
+    assert any(
+        line.startswith("::notice title=Nightjar%3A queued::") and "2 Runs before it" in line for line in desk.log
+    )
+    assert (outputs(desk.folder)["outcome"], "2 Runs before it" in outputs(desk.folder)["reason"]) == ("queued", True)
+
+
 def test_outputs_cannot_be_forged(desk: Desk, claimed: Record) -> None:
     """A reason with line breaks and a delimiter of its own adds no output."""
     failure = FailureEntry("internal", "x\nEOF\noutcome<<EOF\nready\nEOF")
@@ -203,6 +206,7 @@ def test_no_secret_leaves(desk: Desk, repaired: Record) -> None:
     assert "***" in text.title
 
 
+@pytest.mark.field_case(36, "summary")
 def test_the_summary_stays_below_what_github_shows(tmp_path: Path) -> None:
     """A summary of 1.4 MiB is cut and says so, also when the file holds something already."""
     path = tmp_path / "summary"
@@ -234,4 +238,7 @@ def test_masks_and_groups() -> None:
     runner.mask("one%\ntwo")
     runner.group("a\n::error::b")
     runner.endgroup()
-    assert log == ["::add-mask::one%25", "::add-mask::two", "::group::a : :error::b", "::endgroup::"]
+    *masks, group, end = log
+    assert masks[:2] == ["::add-mask::one%25", "::add-mask::two"]
+    assert all(line.startswith("::add-mask::") for line in masks)
+    assert (group, end) == ("::group::a : :error::b", "::endgroup::")

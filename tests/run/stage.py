@@ -179,6 +179,8 @@ class Stage:
     def __init__(self, folder: Path, hub: EmbeddedGitHub, files: Mapping[str, str]) -> None:
         """alice may write, bob and dana may read; dana wrote the issue."""
         self.folder = folder
+        self.shared = folder / "shared"
+        self.shared.mkdir()
         self.hub = hub
         self.repository: SandboxRepository = hub.create_repository("acme/widget", files)
         self.repository.set_permission("alice", "write")
@@ -203,8 +205,8 @@ class Stage:
             assert answer.status == 200
 
     def path(self, name: str) -> Path:
-        """A path that sessions and the test both know."""
-        return self.folder / name
+        """A path that sessions and the test both know, in a folder that is no part of the runner's."""
+        return self.shared / name
 
     def fifo(self, name: str) -> Path:
         """A named pipe: a session writes to it, and the test that reads from it has waited for that."""

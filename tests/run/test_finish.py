@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.sandbox.job import Finished
@@ -21,10 +22,11 @@ class Ended:
         return tuple(comment.body for comment in self.stage.repository.comments(self.stage.issue))
 
 
-def finish(playing: Playing | Played, *, status: str = "failure") -> Ended:
+def finish(playing: Playing | Played, *, status: str = "failure", settings: Mapping[str, str] | None = None) -> Ended:
     """Run the last step of the job."""
     job = playing.job if isinstance(playing, Playing) else playing.runner
-    environment = job.environment("issues", {}, {"job-status": status, "anthropic-api-key": ""})
+    given = {"job-status": status, "anthropic-api-key": "", **(settings or {})}
+    environment = job.environment("issues", {}, given)
     return Ended(playing.stage, job.finish(job.start(environment, "finish")))
 
 

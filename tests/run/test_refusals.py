@@ -121,6 +121,7 @@ def assert_skipped(played: Played, why: str) -> None:
     assert why in played.job.summary
 
 
+@pytest.mark.field_case(37, "b")
 def test_closed_issue(stage: Stage) -> None:
     """A label on a closed issue starts nothing."""
     stage.repository.close(1, actor="dana")
@@ -132,6 +133,7 @@ def test_closed_issue(stage: Stage) -> None:
     assert_untouched(stage, played, before)
 
 
+@pytest.mark.field_case(37, "b")
 def test_issue_closed_since_the_event(stage: Stage) -> None:
     """The payload says open and GitHub says closed: GitHub is believed."""
     payload = stage.repository.label_issue(1, "nightjar", actor="alice")
@@ -143,6 +145,7 @@ def test_issue_closed_since_the_event(stage: Stage) -> None:
     assert_untouched(stage, played, before)
 
 
+@pytest.mark.field_case(37, "a")
 def test_pull_request_instead_of_an_issue(stage: Stage) -> None:
     """A label on a pull request starts nothing."""
     payload = stage.repository.label_issue(1, "nightjar", actor="alice")
@@ -153,6 +156,7 @@ def test_pull_request_instead_of_an_issue(stage: Stage) -> None:
     assert played.comments == ()
 
 
+@pytest.mark.field_case(40, "other events")
 @pytest.mark.parametrize("label", ["bug", "Nightjar", "nightjar:ready"])
 def test_another_label(stage: Stage, label: str) -> None:
     """Only the very label starts a Run; Nightjar's own state labels do not."""

@@ -114,6 +114,7 @@ def test_ci_that_never_ends(make_stage: MakeStage) -> None:
     assert played.pull.draft
 
 
+@pytest.mark.field_case(39, "a")
 def test_person_pushes_while_ci_runs(make_stage: MakeStage) -> None:
     """Somebody else's commit on the Issue branch ends the Run; the commit is kept and nothing is pushed over it."""
     ci = CI.replace("python3 -m unittest -v", "while [ ! -e {} ]; do sleep 0.1; done; exit 1")

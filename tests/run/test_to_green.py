@@ -74,6 +74,7 @@ def test_first_comment_comes_before_the_slow_part(stage: Stage) -> None:
     before = asked[: asked.index("POST /repos/acme/widget/issues/1/comments")]
     assert [request for request in before if request.startswith("POST")] == [
         "POST /acme/widget.git/git-upload-pack",  # is there a Record?
+        "POST /acme/widget.git/git-upload-pack",  # are others at work?
         "POST /acme/widget.git/git-receive-pack",  # the claim
     ]
 

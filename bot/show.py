@@ -1,0 +1,154 @@
+"""`nightjar show N`: prints the newest Run on an issue from its ref, with its journal.
+
+In a job, or wherever its variables are set, with the token; else in a clone, with the user's own git and whatever
+credentials that has. Nothing is changed: objects are fetched, and no ref is written.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from bot.clock import BadTimeScale, Clock
+from bot.credential import FixedToken
+from bot.failures import RunFailed
+from bot.git import Done, Git, Remote, unreachable
+from bot.open_runs import FILE, JOURNAL
+from bot.record import Record, UnreadableRecord, from_json, to_json
+from bot.report.terminal import Save, plain, run_page
+
+NO_RUN = 1
+UNREADABLE = 2
+INTERRUPTED = 130
+_SAVES = 101
+"""Saves that are read: one more than are printed, so that it can be said that there are more."""
+_NO_RUN = "no Run was begun on issue #{issue}"
+_NO_CLONE = "this is no clone of a repository; call it in one, or set GITHUB_REPOSITORY and GITHUB_TOKEN"
+_NO_GIT = "git cannot be run: {why}"
+_CANNOT = "the Run on issue #{issue} cannot be shown: {why}"
+_LS_REMOTE, _FETCH = "the Run's ref could not be read", "the Run's Record could not be fetched"
+
+
+class _Repository(Protocol):
+    """Where git runs; `bot.git.Git` is one."""
+
+    def local(self, *words: str, check: bool) -> Done:
+        """Run git without a network."""
+
+    def network(self, *words: str) -> Done:
+        """Run git with credentials. Raises `RunFailed`."""
+
+
+class OwnGit:
+    """The user's own git, in the folder where the command was called."""
+
+    def local(self, *words: str, check: bool = False) -> Done:
+        """Run git; a refusal is only told. Raises `OSError` where there is no git."""
+        done = subprocess.run(["git", *words], capture_output=True, stdin=subprocess.DEVNULL, check=check)
+        return Done(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+
+    def network(self, *words: str) -> Done:
+        """Run git, which may ask the user."""
+        return self.local(*words)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A Run as it stands on its ref. `saves`: newest first."""
+
+    record: Record
+    saves: tuple[Save, ...]
+
+
+def show_command(issue: int, *, as_json: bool, remote: str, environ: Mapping[str, str]) -> int:
+    """Print the newest Run on `issue`; the exit code. `remote` is one of the clone's."""
+    try:
+        with _repository(remote, environ) as (repository, where):
+            found = find(repository, where, issue)
+    except (RunFailed, UnreadableRecord, BadTimeScale) as problem:
+        why = problem.reason if isinstance(problem, RunFailed) else str(problem)
+        return _refuse(_CANNOT.format(issue=issue, why=why), UNREADABLE)
+    except OSError as error:
+        return _refuse(_NO_GIT.format(why=error.strerror or error), UNREADABLE)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    if found is None:
+        return _refuse(_NO_RUN.format(issue=issue), NO_RUN)
+    _print(f"{to_json(found.record)}\n" if as_json else _page(found))
+    return 0
+
+
+def find(repository: _Repository, where: str, issue: int) -> Found | None:
+    """The newest Run on `issue` in the repository that `where` (an address or a remote) names; None without one.
+
+    Raises `RunFailed`, `UnreadableRecord`.
+    """
+    ref = f"{JOURNAL}{issue}"
+    listed = repository.network("ls-remote", "--quiet", where, ref)
+    if listed.code:
+        raise unreachable(_LS_REMOTE, listed)
+    commit = next((line.split("\t")[0] for line in listed.out.splitlines() if line.endswith(f"\t{ref}")), "")
+    if not commit:
+        return None
+    fetched = repository.network("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", where, ref)
+    if fetched.code:
+        raise unreachable(_FETCH, fetched)
+    record = from_json(repository.local("cat-file", "blob", f"{commit}:{FILE}", check=False).out)
+    return Found(record, _saves(repository, commit))
+
+
+def _saves(repository: _Repository, commit: str) -> tuple[Save, ...]:
+    """The journal. A save's other parent is work that was checkpointed with it."""
+    options = ("--first-parent", "--no-show-signature", "--no-color", f"--max-count={_SAVES}", "--format=%ct %s")
+    lines = repository.local("log", *options, commit, "--", check=False).out.splitlines()
+    found = (line.partition(" ") for line in lines)
+    return tuple(Save(datetime.fromtimestamp(int(at), UTC), said) for at, _, said in found if at.isdigit())
+
+
+@contextmanager
+def _repository(remote: str, environ: Mapping[str, str]) -> Iterator[tuple[_Repository, str]]:
+    """Where git is to run, and what is asked. Raises `RunFailed`, `BadTimeScale`, `OSError`."""
+    name = environ.get("GITHUB_REPOSITORY", "")
+    token = environ.get("INPUT_GITHUB_TOKEN", "") or environ.get("GITHUB_TOKEN", "")
+    if name and token:
+        server = (environ.get("GITHUB_SERVER_URL", "") or "https://github.com").rstrip("/")
+        asked = Remote(f"{server}/{name}.git", FixedToken(token))
+        with tempfile.TemporaryDirectory(prefix="nightjar-") as folder:
+            git = Git(Path(folder), asked, Clock.from_environment(environ), environ)
+            git.open()
+            yield git, asked.url
+        return
+    own = OwnGit()
+    if own.local("rev-parse", "--git-dir").code:
+        raise RunFailed("config_invalid", _NO_CLONE)
+    yield own, remote
+
+
+def _page(found: Found) -> str:
+    over = found.record.told and found.saves
+    now = found.saves[0].at if over else Clock.today()  # its last job ended with its last save
+    width = os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else 0
+    return run_page(found.record, found.saves, now, width)
+
+
+def _print(text: str) -> None:
+    """To stdout, in whatever letters it takes, and however much of it is read."""
+    raw = text.encode(sys.stdout.encoding or "utf-8", errors="replace")
+    try:
+        sys.stdout.buffer.write(raw)
+        sys.stdout.flush()
+    except BrokenPipeError:  # `| head`: what is left in the buffer must not be tried again at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _refuse(line: str, code: int) -> int:
+    print(f"nightjar show: {plain(line)}", file=sys.stderr)
+    return code

@@ -1,0 +1,75 @@
+"""More Runs than may work at once: they stand in line, people see where, and each that ends starts the next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bot.sandbox.github import Answer, Fault, Wait
+from tests.run.town import Town, town
+
+ONE = {"max-working": "1"}
+
+
+def queued(played: Town, issue: int, before: int) -> bool:
+    """Whether the issue shows that its Run stands in line, after so many."""
+    place = f"with {before} Run before it" if before else "as the next one"
+    shown = played.tracking(issue)
+    return played.labels(issue) == ("nightjar:queued",) and bool(shown) and place in shown[-1]
+
+
+def test_in_line(tmp_path: Path) -> None:
+    """One works, two wait and say how many are before them; each that ends starts the next, in the order of labels."""
+    with town(tmp_path, 'right; gate "go-$issue"', settings=ONE) as played:
+        first, second, third = played.issue, played.open_issue(), played.open_issue()
+        played.label(first)
+        played.wait(lambda: len(played.sessions) == 1)
+        for before, issue in enumerate((second, third)):
+            played.label(issue)
+            played.wait(lambda issue=issue, before=before: queued(played, issue, before))  # type: ignore[misc]
+        for issue in (first, second, third):
+            played.wait(lambda issue=issue: played.labels(issue) == ("nightjar:working",))  # type: ignore[misc]
+            played.wait(lambda issue=issue: played.sessions[-1].issue == issue)  # type: ignore[misc]
+            played.open(f"go-{issue}")
+        played.settle()
+        assert [session.issue for session in played.sessions] == [first, second, third]
+        assert all(played.labels(issue) == ("nightjar:ready",) for issue in (first, second, third)), played.log
+        assert all(len(played.comments(issue)) == 2 for issue in (first, second, third))
+        assert not any("/slot/" in ref or "/open/" in ref for ref in played.repository.refs())
+
+
+def test_the_next_one_cannot_be_started(tmp_path: Path) -> None:
+    """Where the token may not start a job, the hourly sweep goes on with the next Run itself."""
+    with town(tmp_path, 'right; gate "go-$issue"', settings=ONE) as played:
+        played.hub.faults.add(Fault("POST", "/dispatches$", Answer(403), times=0))
+        second = played.open_issue()
+        played.label()
+        played.wait(lambda: len(played.sessions) == 1)
+        played.label(second)
+        played.wait(lambda: queued(played, second, 0))
+        for gate in (f"go-{played.issue}", f"go-{second}"):
+            played.open(gate)
+        played.settle()
+        assert played.labels() == ("nightjar:ready",), played.log
+        assert played.labels(second) == ("nightjar:queued",)
+        played.tick()
+        assert played.labels(second) == ("nightjar:ready",), played.log
+        assert len(played.endings(second)) == 1
+
+
+def test_the_last_one_ends_while_another_gets_in_line(tmp_path: Path) -> None:
+    """A Run that found no place, and whose place became free before others could see that it waits, goes on itself."""
+    with town(tmp_path, 'right; gate "go-$issue"', settings=ONE) as played:
+        second = played.open_issue()
+        played.label()
+        played.wait(lambda: len(played.sessions) == 1)
+        wait = Wait()
+        played.hub.faults.add(Fault("POST", rf"/issues/{second}/comments$", wait))
+        played.label(second)
+        played.wait(lambda: f"refs/nightjar/open/{second}" in played.repository.refs())
+        for gate in (f"go-{played.issue}", f"go-{second}"):
+            played.open(gate)
+        played.wait(lambda: played.jobs[0].conclusion == "success")
+        wait.until.set()
+        played.settle()
+        assert played.labels(second) == ("nightjar:ready",), played.log
+        assert len(played.endings(second)) == 1
