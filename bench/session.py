@@ -16,6 +16,7 @@ from bot.claude import command
 from bot.claude.session import Ask, SessionPlayer
 from bot.claude.waits import Limits
 from bot.clock import Clock
+from bot.guard import Redactor
 from bot.sandbox.cli import bundled_claude, offline_environment
 from bot.sandbox.model import Conversation, Reply, Script, ScriptedModel
 
@@ -58,7 +59,9 @@ def _raw(environment: dict[str, str], folder: Path) -> float:
 def _ours(environment: dict[str, str], folder: Path) -> float:
     clock = Clock()
     claude = command.Claude(bundled_claude())
-    player = SessionPlayer(claude, checkout=folder, logs=folder, log_prefix="bench", limits=Limits(), clock=clock)
+    player = SessionPlayer(
+        claude, checkout=folder, logs=folder, log_prefix="bench", limits=Limits(), clock=clock, redactor=Redactor(())
+    )
     ask = Ask("implement", "begin", lambda _: "", 1.0, clock.deadline("run", 60), environment)
     began = clock.now()
     played = player.hold(ask, ended=lambda _: None, progress=lambda _: None)

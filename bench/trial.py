@@ -17,6 +17,7 @@ from bot.claude.session import Ask, Played, SessionPlayer
 from bot.claude.verdict import Decision
 from bot.claude.waits import Limits
 from bot.clock import Clock
+from bot.guard import Redactor
 from bot.record import SessionEntry
 from bot.sandbox import player
 from bot.sandbox.cli import offline_environment
@@ -94,6 +95,7 @@ class _Stage:
             log_prefix="soak",
             limits=self.limits,
             clock=self.clock,
+            redactor=Redactor(()),
         )
         ask = Ask(
             kind="implement",

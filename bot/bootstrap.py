@@ -43,7 +43,9 @@ def main(arguments: list[str]) -> int:
             return 0
         command = environ.get("INPUT_COMMAND", "").strip() or COMMANDS[0]
         if command not in COMMANDS:
-            return _complain(f"input `command`: {command!r} is not allowed; give {', '.join(COMMANDS[:-1])} or {COMMANDS[-1]}", 2)
+            return _complain(
+                f"input `command`: {command!r} is not allowed; give {', '.join(COMMANDS[:-1])} or {COMMANDS[-1]}", 2
+            )
         if not environ.get("RUNNER_TEMP"):
             return _complain("RUNNER_TEMP is not set; a GitHub Actions runner sets it to a folder of the job's own", 2)
         python = prepare(Path(environ["RUNNER_TEMP"]) / "nightjar" / "venv", ROOT / "requirements.lock", environ)

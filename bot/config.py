@@ -58,6 +58,7 @@ class Config:
     allowed_bots: tuple[str, ...]
     max_working: int
     paused: bool
+    public_self_hosted: str
     github_token: Secret | None
     app_id: str | None
     app_private_key: Secret | None

@@ -235,6 +235,9 @@ class Workspace(Protocol):
     def ahead(self) -> int:
         """Number of commits on the head that the base commit lacks."""
 
+    def forked_at(self) -> str:
+        """The commit that the Issue branch and the Base branch have in common."""
+
     def changed(self, before: str, after: str) -> tuple[FileChange, ...]:
         """What differs between two commits; what `after` got by merging the base commit is left out."""
 

@@ -131,6 +131,14 @@ _SETTINGS = (
         absent=False,
         in_file=False,
     ),
+    Setting(
+        "public-self-hosted",
+        Choice(("refuse", "allow")),
+        "refuse",
+        "Whether a public repository's Runs may use a self-hosted runner, which strangers' code could change for later "
+        "jobs. Allow it where each job has a fresh one.",
+        in_file=False,
+    ),
     # Keys
     _secret(
         "github-token",

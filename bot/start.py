@@ -13,6 +13,7 @@ from bot.clock import BadTimeScale, Clock
 from bot.config import SETTINGS_FILE, ConfigInvalid, check_claude_path, read_config
 from bot.event import read_payload
 from bot.failures import RunFailed, failure
+from bot.own_runner import check_runner
 from bot.record import Outcome, Record
 from bot.report.actions import Runner
 from bot.signals import CANCELLED, on_signals
@@ -56,6 +57,7 @@ def _start(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
     from bot.wiring import Wiring
 
     with Wiring(job, config, environ, runner, clock) as wiring:
+        check_runner(config, environ, payload, wiring.github.is_public)
         # Of a Run that waits the Record says who asked for it, and that they may.
         trigger = None if asked.take_up else permitted(asked, job, config, wiring.github, runner)
         if isinstance(trigger, Ignored):

@@ -16,6 +16,7 @@ from bot.config import SETTINGS_FILE, Config, ConfigInvalid, check_claude_path, 
 from bot.event import read_payload
 from bot.failures import RunFailed
 from bot.finish import complete
+from bot.own_runner import check_runner
 from bot.ports import OpenRuns, Time
 from bot.queueing import next_in_turn
 from bot.record import CiState, Parked, Record, UnreadableRecord, WaitsFor
@@ -65,6 +66,7 @@ def _sweep(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
     from bot.wiring import Wiring
 
     with Wiring(job, config, environ, runner, clock) as wiring:
+        check_runner(config, environ, None, wiring.github.is_public)
         found = wiring.queue.others()
         if issue:
             found = replace(found, records=tuple(run for run in found.records if run.trigger.issue == issue))

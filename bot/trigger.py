@@ -141,6 +141,13 @@ def default_branch_of(payload: object) -> str:
     return branch if isinstance(branch, str) else ""
 
 
+def is_public(payload: object) -> bool | None:
+    """Whether anybody can read the repository, and write issues; None where the event does not tell."""
+    repository = payload.get("repository") if isinstance(payload, dict) else None
+    private = repository.get("private") if isinstance(repository, dict) else None
+    return None if not isinstance(private, bool) else not private
+
+
 def issue_of(name: str, payload: object, branch_prefix: str) -> int:
     """The issue whose Run an event of any kind is about; 0 when it is about none.
 

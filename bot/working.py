@@ -40,7 +40,8 @@ class Working:
         run.keep(head=head)
         if not workspace.ahead():
             raise RunFailed("no_changes", _no_changes(run.record, workspace.left_out()))
-        run.keep(suspicions=self._looked_at(workspace.changed(before, head), before))
+        earlier = suspicions(workspace.changed(workspace.forked_at(), before)) if run.record.continuation else ()
+        run.keep(suspicions=(*earlier, *self._looked_at(workspace.changed(before, head), before)))
         self._describe(left)
         run.keep(implemented=True)
         run.checkpoint()

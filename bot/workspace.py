@@ -241,6 +241,10 @@ class GitWorkspace:
             return 0
         return int(self._git.local("rev-list", "--count", f"{self._base_commit}..refs/heads/{self._branch}").out)
 
+    def forked_at(self) -> str:
+        """The commit that the Issue branch and the Base branch have in common."""
+        return self._git.local("merge-base", self._base_commit, f"refs/heads/{self._branch}").out.strip()
+
     def changed(self, before: str, after: str) -> tuple[FileChange, ...]:
         """What differs between two commits, and from the base commit too: what a merge of it brought is left out."""
         out = self._git.local("diff", "--name-only", "-z", "--no-renames", self._base_commit, after).out

@@ -273,6 +273,12 @@ def test_a_known_secret_is_replaced_however_it_is_written(before: str) -> None:
         "gho_" + "A1b2" * 9,
         "github_pat_" + "A1b2" * 10,
         "sk-ant-api03-" + "A1b2" * 8,
+        "AIza" + "A1b2c" * 7,
+        "glpat-" + "A1b2" * 5,
+        "npm_" + "A1b2" * 9,
+        "pypi-AgEIcHlwaS" + "A1b2" * 12,
+        "xoxb-" + "A1b2" * 5,
+        "sk_live_" + "A1b2" * 5,
         "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
     ],
 )
@@ -328,6 +334,8 @@ def test_a_json_document_remains_one() -> None:
     """A secret in two strings of a document, beside quotes or escapes, takes nothing of its structure away."""
     document = json.dumps({"files": [SECRET[:9], SECRET[9:]], "words": f'{SECRET[:9]}"{SECRET[9:]}\n\\"x'}, indent=1)
     cleaned = json.loads(Redactor([SECRET]).clean(document))
+    framed = json.dumps({"a": "-----BEGIN PRIVATE KEY-----\nMIIE", "b": "kept", "c": "-----END PRIVATE KEY-----"})
+    assert json.loads(Redactor([]).clean(framed)) == {"a": "***", "b": "kept", "c": "-----END PRIVATE KEY-----"}
     assert cleaned == {"files": ["***", "***"], "words": '***"***\n\\"x'}
 
 

@@ -68,14 +68,15 @@ TABLE = {
     "signals": "cancel claude clock",
     "taking_up": "config failures ports queueing record run trigger wiring",
     "beginning": "config failures guard journal ports record report run trigger wiring",
-    "start": "beginning cancel clock config event failures record report signals taking_up trigger wiring",
+    "own_runner": "config trigger",
+    "start": "beginning cancel clock config event failures own_runner record report signals taking_up trigger wiring",
     "finish": (
         "cancel clock config ending event failures journal ports record report settings signals steps taking_up "
         "trigger wiring"
     ),
     "sweep": (
-        "cancel clock config event failures finish ports queueing record report settings signals start sweeping "
-        "taking_up trigger wiring"
+        "cancel clock config event failures finish own_runner ports queueing record report settings signals start "
+        "sweeping taking_up trigger wiring"
     ),
     "bootstrap": "",
     # the sandbox stands beside the product: the command reaches it for `nightjar demo` only

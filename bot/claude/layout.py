@@ -17,9 +17,11 @@ from bot.claude.trusted import Trusted, TrustedFile, above
 
 MCP = "mcp.json"
 """In the folder: the servers of all the `.mcp.json` that hold."""
-_TOP = r"\$(?:CLAUDE_PROJECT_DIR\b|\{CLAUDE_PROJECT_DIR(?::-[^}]*)?\}|\(git rev-parse --show-toplevel\))"
-_NAMED = re.compile(rf"""{_TOP}(["']?)/\.claude/""")
-_RELATIVE = re.compile(r"""(?<![^\s"'=;&|(])(?:\./)?\.claude/""")
+_VARIABLE = r"(?:CLAUDE_PROJECT_DIR|PWD)"
+_TOP = rf"\$(?:{_VARIABLE}\b|\{{{_VARIABLE}(?::-[^}}]*)?\}}|\((?:git rev-parse --show-toplevel|pwd)\))"
+_END = r"""(?=[/\s"';&|)]|$)"""
+_NAMED = re.compile(rf"""{_TOP}(["']?)/\.claude{_END}""")
+_RELATIVE = re.compile(rf"""(?<![^\s"'=;&|(])(?:\./)?\.claude{_END}""")
 _FROM_ROOT = re.compile(r"(\w+)\(/(?!/)")
 _LOCAL_SOURCES = ("directory", "file")
 _STEERS_STATE = ("autoMemoryDirectory",)
@@ -51,7 +53,6 @@ class _Layout:
             }
         settings = self._settings()
         files = {path: self._closed(path, file) for path, file in files.items()}
-        files.pop(".claude/settings.json", None)
         files[".claude/settings.json"] = _as_file(self._rewritten(settings))
         files[".claude/CLAUDE.md"] = self._memory()
         files |= {
@@ -145,7 +146,7 @@ class _Layout:
             return [self._command(one) for one in value]
         if not isinstance(value, str):
             return value
-        return _RELATIVE.sub(lambda _: f"{self._root}/.claude/", _NAMED.sub(r"${CLAUDE_CONFIG_DIR}\1/", value))
+        return _RELATIVE.sub(lambda _: f"{self._root}/.claude", _NAMED.sub(r"${CLAUDE_CONFIG_DIR}\1", value))
 
 
 def _is_run(key: str) -> bool:

@@ -53,6 +53,10 @@ class GitHubRepository:
         """The repository's default branch."""
         return self._client.ask("GET " + self._path(), lambda: _text(self._client.repository.default_branch))
 
+    def is_public(self) -> bool:
+        """Whether anybody can read the repository."""
+        return self._client.ask("GET " + self._path(), lambda: not self._client.repository.private)
+
     def role_of(self, login: str) -> str:
         """GitHub's role of `login`; of a custom role the one it builds on; `none` for whoever GitHub does not know."""
         path = f"/collaborators/{quote(login, safe='')}/permission"
@@ -213,8 +217,8 @@ class GitHubRepository:
     def _pull_requests(self, branch: str, state: str) -> tuple[PullRequest, ...]:
         def read() -> tuple[PullRequest, ...]:
             found = self._repository.get_pulls(state=state, head=f"{self._client.owner}:{branch}")
-            # GitHub ignores a head that it cannot read and then lists all.
-            return tuple(_pull_request(pull) for pull in found if pull.head.ref == branch)
+            # GitHub ignores a head that it cannot read and then lists all, those of forks too.
+            return tuple(_pull_request(pull) for pull in found if pull.head.ref == branch and _is_of_no_fork(pull))
 
         return self._client.ask(f"GET {self._path(f'/pulls?state={state}&head={branch}')}", read)
 
@@ -347,6 +351,11 @@ class GitHubRepository:
             if refused.answer.status == status:
                 return None
             raise
+
+
+def _is_of_no_fork(pull: GitHubPullRequest) -> bool:
+    # A fork that was deleted is none that GitHub still knows.
+    return pull.head.repo is not None and pull.head.repo.id == pull.base.repo.id
 
 
 def _pull_request(pull: GitHubPullRequest) -> PullRequest:

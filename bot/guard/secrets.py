@@ -30,8 +30,15 @@ _TOKENS = {
     "a GitHub token": r"gh[pousr]_[A-Za-z0-9_.-]{16,}|github_pat_[A-Za-z0-9_]{16,}",
     "an Anthropic key": r"sk-ant-[A-Za-z0-9_-]{8,}",
     "an AWS access key": r"(?<![A-Za-z0-9])AKIA[0-9A-Z]{16}",
-    "a private key": (
-        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:[\s\S]{0,16384}?-----END [A-Z ]{0,40}PRIVATE KEY-----"
+    "a Google key": r"(?<![A-Za-z0-9+/])AIza[A-Za-z0-9_-]{35}",
+    "a GitLab token": r"glpat-[A-Za-z0-9_-]{20,}",
+    "an npm token": r"(?<![A-Za-z0-9])npm_[A-Za-z0-9]{36}",
+    "a PyPI token": r"pypi-AgEIcHlwaS[A-Za-z0-9_-]{40,}",
+    "a Slack token": r"xox[abeoprs]-[A-Za-z0-9-]{10,}",
+    "a Stripe key": r"[rs]k_live_[A-Za-z0-9]{16,}",
+    "a private key": (  # from its first line to its last, unless the next entry of a JSON document begins before
+        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"
+        r"(?:(?:(?!\":|-----BEGIN)[\s\S]){0,16384}?-----END [A-Z ]{0,40}PRIVATE KEY-----"
         r"|[A-Za-z0-9+/=\\\s:,-]{0,16384})"
     ),
 }
@@ -44,7 +51,10 @@ _LOOKS = re.compile(
         )
     )
 )
-_NEEDLES = (*(f"gh{kind}_" for kind in "pousr"), "github_pat_", "sk-ant-", "AKIA", "PRIVATE KEY-----")
+_NEEDLES = (
+    *(f"gh{kind}_" for kind in "pousr"),
+    *("github_pat_", "sk-ant-", "AKIA", "AIza", "glpat-", "npm_", "pypi-AgEI", "xox", "k_live_", "PRIVATE KEY-----"),
+)
 """One of them is in every token: looking for them is much faster than looking for the tokens."""
 _LOGIN = re.compile(rb"://[^\s/:@\"]*:[^\s/@\"]+@")
 _TOKEN = re.compile("|".join(f"({pattern})" for pattern in _TOKENS.values()))
@@ -154,7 +164,7 @@ def tokens(text: str) -> Iterator[tuple[str, str]]:
         name = tuple(_TOKENS)[(found.lastindex or 1) - 1]
         inside = found[0].partition("KEY-----")[2].partition("-----END")[0] if name == "a private key" else found[0]
         word = max(_WORD.findall(inside), key=len, default="")
-        body = re.sub(r"^(?:gh[pousr]_|github_pat_|sk-ant-(?:\w+-)?|AKIA)", "", word)
+        body = re.sub(r"^(?:(?:[A-Za-z]{2,6}[_-])+|AKIA|AIza)", "", word)
         if len(set(body)) > 3 and "example" not in word.lower() and (len(word) >= 40 or name != "a private key"):
             yield name, word
 

@@ -7,7 +7,8 @@ would have to guess. KEY and TOKEN are in no script as a whole, so that nobody f
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +49,10 @@ def _signals(role: str) -> str:
     return "this kernel keeps no signals from the same user's processes" if missing else ""
 
 
+def _sudo(_role: str) -> str:
+    return "" if shutil.which("sudo", path=os.defpath) else "there is no sudo here"
+
+
 def _docker(_role: str) -> str:
     return "" if Path("/run/docker.sock").exists() else "there is no docker here"
 
@@ -58,7 +63,8 @@ def _root(_role: str) -> str:
 
 _KNOWN = f"""
 import os, sys
-known = [({KEY[:20]!r} + {KEY[20:]!r}).encode(), ({TOKEN[:20]!r} + {TOKEN[20:]!r}).encode(), b'@own-token-1@' + b'@own-token-2@']
+known = [({KEY[:20]!r} + {KEY[20:]!r}).encode(), ({TOKEN[:20]!r} + {TOKEN[20:]!r}).encode()]
+known += [b'@own-token-1@' + b'@own-token-2@']
 """
 _ANY_ENVIRON = f"""{_KNOWN}
 from pathlib import Path
@@ -115,20 +121,22 @@ with socket.create_connection((at.hostname, at.port), 10) as there:
         answer += piece
 sys.exit(not answer or b"Nightjar's forwarder" in answer)
 """
-_HOST = "b'Host: 127.0.0.1'"
-_OWN = "b'x-api-key: ' + own"
+HOST = "b'Host: 127.0.0.1'"
+OWN = "b'x-api-key: ' + own"
 
 
-def _asks(*lines: str) -> str:
+def asks(*lines: str) -> str:
     return python(_ASK % ", ".join(lines))
 
 
 def _forwarder(name: str, what: str, *lines: str) -> Attempt:
-    return Attempt(name, what, _asks(*lines), control=False)
+    return Attempt(name, what, asks(*lines), control=False)
 
 
 OF_THE_PROGRAM = (
-    Attempt("finds-a-key-in-its-environment", "finds a key or token in its own environment", python(_OWN_ENVIRON), False),
+    Attempt(
+        "finds-a-key-in-its-environment", "finds a key or token in its own environment", python(_OWN_ENVIRON), False
+    ),
     Attempt(
         "sees-the-runners-variables",
         "learns from its environment where the runner's files and services are",
@@ -137,17 +145,21 @@ OF_THE_PROGRAM = (
     ),
     Attempt("reads-the-programs-environ", "reads the program's environment", "grep -q . /proc/$PROGRAM/environ"),
     Attempt("reads-its-guards-environ", "reads its guard's environment", "grep -q . /proc/$GUARD/environ"),
-    Attempt("finds-a-key-in-any-environ", "finds a key in any process's environment", python(_ANY_ENVIRON), False),
+    Attempt("finds-a-key-in-any-environ", "finds a key in any process's environment", python(_ANY_ENVIRON)),
     Attempt("finds-a-key-in-any-argv", "finds a key in any process's arguments", python(_ANY_ARGV), False),
     Attempt(
         "reads-the-programs-memory",
         "reads the key in the memory of the program, which is the forwarder's too",
         f"export WHOSE=$PROGRAM; {python(_MEMORY)}",
     ),
-    Attempt("reads-its-guards-memory", "reads the key in its guard's memory", f"export WHOSE=$GUARD; {python(_MEMORY)}"),
+    Attempt(
+        "reads-its-guards-memory", "reads the key in its guard's memory", f"export WHOSE=$GUARD; {python(_MEMORY)}"
+    ),
     Attempt("traces-the-program", "traces the program", python(_TRACE)),
     Attempt("takes-a-socket-of-the-program", "takes an open socket out of the program", python(_TAKE_A_SOCKET)),
-    Attempt("lists-the-programs-files", "opens the program's files by its descriptors", "ls /proc/$PROGRAM/fd/ | grep -q ."),
+    Attempt(
+        "opens-the-programs-files", "opens the program's files by its descriptors", "ls -l /proc/$PROGRAM/fd/ | grep -q -- '->'"
+    ),
     Attempt("signals-the-program", "stops the program", "kill -0 $PROGRAM", impossible=_signals),
     Attempt("signals-its-guard", "stops its guard", "kill -0 $GUARD", impossible=_signals),
 )
@@ -156,7 +168,7 @@ OF_ITS_RIGHTS = (
         "becomes-root-by-sudo",
         "becomes root by sudo",
         "sudo -n grep ^CapEff /proc/self/status | grep -v 0000000000000000 | grep -q Cap",
-        False,
+        impossible=_sudo,
     ),
     Attempt(
         "becomes-root-by-a-setuid-file",
@@ -169,6 +181,13 @@ OF_ITS_RIGHTS = (
         "holds a capability",
         "grep -E '^Cap(Inh|Prm|Eff|Amb)' /proc/self/status | grep -qv 0000000000000000",
     ),
+    Attempt(
+        "has-the-kernel-run-a-program",
+        "has the kernel run a program of its own, with all rights",
+        ": >> /proc/sys/kernel/core_pattern",
+        impossible=_landlock,
+    ),
+    Attempt("writes-the-systems-files", "writes the system's own files", ": >> /etc/passwd", impossible=_landlock),
     Attempt(
         "speaks-to-docker",
         "speaks to docker",
@@ -186,7 +205,7 @@ OF_GIT = (
     Attempt(
         "finds-a-credential-in-git-config",
         "finds a credential in any configuration of git",
-        "git config --list --show-origin | grep -iE 'extraheader|x-access-token|credential\\.'",
+        "git config --list --show-origin | grep -iE 'extraheader|x-access-token|ghs_|://[^/]*:[^/]*@'",
         False,
     ),
     Attempt(
@@ -195,14 +214,21 @@ OF_GIT = (
         "grep -riE 'extraheader|x-access-token|ghs_' @bare@/config",
         False,
     ),
-    Attempt("writes-the-programs-repository", "writes the program's own repository", ": >> @bare@/config", impossible=_landlock),
+    Attempt(
+        "writes-the-programs-repository",
+        "writes the program's own repository",
+        ": >> @bare@/config",
+        impossible=_landlock,
+    ),
     Attempt(
         "asks-git-for-a-credential",
         "gets a credential from git's helpers",
         "printf 'url=@clone@\\n\\n' | GIT_TERMINAL_PROMPT=0 git credential fill | grep password=.",
         False,
     ),
-    Attempt("pushes-a-branch", "pushes a branch", "GIT_TERMINAL_PROMPT=0 git push @clone@ HEAD:refs/heads/stolen", False),
+    Attempt(
+        "pushes-a-branch", "pushes a branch", "GIT_TERMINAL_PROMPT=0 git push @clone@ HEAD:refs/heads/stolen", False
+    ),
     Attempt(
         "pushes-the-records-ref",
         "pushes to the ref of the Record",
@@ -223,47 +249,90 @@ OF_GIT = (
     ),
 )
 OF_THE_FORWARDER = (
-    _forwarder("uses-the-forwarder-without-a-placeholder", "uses the forwarder with no placeholder", "b'GET /v1/models HTTP/1.1'", _HOST),
+    _forwarder(
+        "uses-the-forwarder-without-a-placeholder",
+        "uses the forwarder with no placeholder",
+        "b'GET /v1/models HTTP/1.1'",
+        HOST,
+    ),
     _forwarder(
         "uses-the-forwarder-with-another-placeholder",
         "uses the forwarder with another Run's placeholder",
         "b'GET /v1/models HTTP/1.1'",
-        _HOST,
+        HOST,
         "b'x-api-key: ' + own[:-1] + (b'a' if own[-1:] != b'a' else b'b')",
     ),
-    _forwarder("asks-the-forwarder-for-files", "reads the owner's files by the forwarder", "b'GET /v1/files HTTP/1.1'", _HOST, _OWN),
+    _forwarder(
+        "asks-the-forwarder-for-files",
+        "reads the owner's files by the forwarder",
+        "b'GET /v1/files HTTP/1.1'",
+        HOST,
+        OWN,
+    ),
     _forwarder(
         "asks-the-forwarder-for-the-account",
         "reads the owner's account by the forwarder",
         "b'GET /api/oauth/profile HTTP/1.1'",
-        _HOST,
-        _OWN,
+        HOST,
+        OWN,
     ),
     _forwarder(
         "leaves-the-allowed-paths",
         "comes to other paths of the API by dots in an allowed one",
         "b'GET /v1/models/../files HTTP/1.1'",
-        _HOST,
-        _OWN,
+        HOST,
+        OWN,
     ),
     _forwarder(
         "gives-the-forwarder-another-address",
         "has the forwarder send the key to another server, by the address in the request",
         "b'GET @elsewhere@/v1/models HTTP/1.1'",
-        _HOST,
-        _OWN,
+        HOST,
+        OWN,
     ),
-    _forwarder("has-the-forwarder-connect", "has the forwarder open a tunnel", "b'CONNECT 127.0.0.1:80 HTTP/1.1'", _HOST, _OWN),
+    _forwarder(
+        "has-the-forwarder-connect", "has the forwarder open a tunnel", "b'CONNECT 127.0.0.1:80 HTTP/1.1'", HOST, OWN
+    ),
 )
 OF_THE_RUNNER = (
-    Attempt("sets-a-variable-for-later-steps", "sets a variable for later steps", ": >> @commands@/set_env_1", impossible=_landlock),
-    Attempt("adds-to-the-path-of-later-steps", "adds to the PATH of later steps", ": > @commands@/add_path_2", impossible=_landlock),
+    Attempt(
+        "sets-a-variable-for-later-steps",
+        "sets a variable for later steps",
+        ": >> @commands@/set_env_1",
+        impossible=_landlock,
+    ),
+    Attempt(
+        "adds-to-the-path-of-later-steps",
+        "adds to the PATH of later steps",
+        ": > @commands@/add_path_2",
+        impossible=_landlock,
+    ),
     Attempt("writes-the-steps-outputs", "writes the step's outputs", ": >> @home@/output", impossible=_landlock),
     Attempt("writes-the-step-summary", "writes the step summary", ": >> @home@/summary.md", impossible=_landlock),
-    Attempt("reads-the-runners-files", "reads what earlier steps noted down", "cat @commands@/set_env_1", impossible=_landlock),
-    Attempt("reads-the-runners-logins", "reads a login in the runner's home", "grep -q ghs_ @home@/.docker/config.json", impossible=_landlock),
-    Attempt("changes-the-runners-git", "changes the runner's configuration of git", ": >> @home@/.gitconfig", impossible=_landlock),
-    Attempt("changes-the-runners-shell", "changes how the runner's shell starts", ": >> @home@/.bashrc", impossible=_landlock),
+    Attempt(
+        "reads-the-runners-files",
+        "reads what earlier steps noted down",
+        "cat @commands@/set_env_1",
+        impossible=_landlock,
+    ),
+    Attempt(
+        "reads-the-runners-logins",
+        "reads a login in the runner's home",
+        "grep -q ghs_ @home@/.docker/config.json",
+        impossible=_landlock,
+    ),
+    Attempt(
+        "changes-the-runners-git",
+        "changes the runner's configuration of git",
+        ": >> @home@/.gitconfig",
+        impossible=_landlock,
+    ),
+    Attempt(
+        "changes-the-runners-shell",
+        "changes how the runner's shell starts",
+        ": >> @home@/.bashrc",
+        impossible=_landlock,
+    ),
     Attempt(
         "plants-a-tool-on-path",
         "plants a tool on the PATH of later steps",
@@ -280,9 +349,14 @@ OF_THE_RUN = (
         "cat @record@ > new || : > new; mv new @record@",
         impossible=_landlock,
     ),
-    Attempt("links-to-the-record", "writes the Record by a link", "ln -s @record@ link && : >> link", impossible=_landlock),
     Attempt(
-        "names-the-record-again", "writes the Record by a second name", "ln @record@ name && : >> name", False, _landlock
+        "links-to-the-record", "writes the Record by a link", "ln -s @record@ link && : >> link", impossible=_landlock
+    ),
+    Attempt(
+        "names-the-record-again",
+        "writes the Record by a second name",
+        "ln @record@ name && : >> name",
+        impossible=_landlock,
     ),
     Attempt(
         "moves-the-records-folder",
@@ -290,51 +364,33 @@ OF_THE_RUN = (
         "mv @nightjar@ @nightjar@-away && mv @nightjar@-away @nightjar@",
         impossible=_landlock,
     ),
-    Attempt("rewrites-its-transcript", "rewrites its own transcript", ": >> @logs@/issue-1-run-1-1-implement.jsonl", impossible=_landlock),
-    Attempt("removes-a-transcript", "removes another Session's transcript", "mv @logs@/another.jsonl @logs@/gone.jsonl", impossible=_landlock),
-    Attempt("changes-the-programs-code", "changes the program's code", ": >> @code@/bot/clock.py", impossible=_landlock),
+    Attempt(
+        "rewrites-its-transcript",
+        "rewrites its own transcript",
+        ": >> @logs@/issue-1-run-1-1-implement.jsonl",
+        impossible=_landlock,
+    ),
+    Attempt(
+        "removes-a-transcript",
+        "removes another Session's transcript",
+        "mv @logs@/another.jsonl @logs@/gone.jsonl",
+        impossible=_landlock,
+    ),
+    Attempt(
+        "changes-the-programs-code", "changes the program's code", ": >> @code@/bot/clock.py", impossible=_landlock
+    ),
     Attempt(
         "adds-to-the-programs-code",
         "puts a module beside the program's code",
         ": > @code@/bot/planted_by_a_test && rm @code@/bot/planted_by_a_test",
         impossible=_landlock,
     ),
-    Attempt("changes-the-programs-libraries", "changes the libraries that the program uses", ": >> @library@", impossible=_landlock),
+    Attempt(
+        "changes-the-programs-libraries",
+        "changes the libraries that the program uses",
+        ": >> @library@",
+        impossible=_landlock,
+    ),
 )
 ATTEMPTS = (*OF_THE_PROGRAM, *OF_ITS_RIGHTS, *OF_GIT, *OF_THE_FORWARDER, *OF_THE_RUNNER, *OF_THE_RUN)
 """All of them, in the order in which they are tried."""
-
-MEANS = {
-    "finds the program": '[ "$PROGRAM" -gt 1 ] && [ "$GUARD" -gt 1 ] && [ "$PROGRAM" != "$GUARD" ]',
-    "passes the forwarder with its own placeholder": _asks("b'GET /v1/models HTTP/1.1'", _HOST, _OWN),
-    "reaches the server": "git ls-remote @clone@ | grep -q refs/heads/main",
-    "writes its checkout": ": > scratch && rm scratch",
-}
-"""What has to succeed in every Run: without it no attempt would say anything."""
-
-FIND = r"""
-export PROGRAM=0 GUARD=0
-process=$PPID
-while [ "$process" -gt 1 ]; do
-  process=$(sed 's/.*) //' /proc/$process/stat | cut -d' ' -f2)
-  tr '\0' ' ' < /proc/$process/cmdline | grep -q -- '-m bot run' || continue
-  [ $GUARD != 0 ] && PROGRAM=$process || GUARD=$process
-done
-"""
-
-
-def trial(folder: Path, names: Mapping[str, str]) -> str:
-    """The commands that make every attempt. Their scripts are put into `folder`, which gets a file `tried` with the
-    name of each, and `succeeded`.
-    """
-    scripts = {attempt.id: attempt.script for attempt in ATTEMPTS} | {f"means {n}": text for n, text in MEANS.items()}
-    lines = [FIND]
-    for number, (name, script) in enumerate(scripts.items()):
-        for word, value in names.items():
-            script = script.replace(f"@{word}@", value)
-        file = folder / f"{number}.sh"
-        file.write_text(script + "\n", encoding="utf-8")
-        lines.append(f"timeout 60 bash {file} > {folder}/{number}.out 2>&1 && echo '{name}' >> {folder}/succeeded")
-        lines.append(f"echo '{name}' >> {folder}/tried")
-    (folder / "all.sh").write_text("\n".join([*lines, "rm -f new link name", "true\n"]), encoding="utf-8")
-    return f"bash {folder}/all.sh; env | sort > {folder}/env"

@@ -114,6 +114,8 @@ def test_commands_are_the_trusted_ones(home: Furnish) -> None:
         "${CLAUDE_PROJECT_DIR:-.}/.claude/a": "${CLAUDE_CONFIG_DIR}/a",
         '"$(git rev-parse --show-toplevel)/.claude/a"': '"${CLAUDE_CONFIG_DIR}/a"',
         "bash .claude/hooks/a.sh && ./.claude/b": "bash CONFIG/hooks/a.sh && CONFIG/b",
+        'cd "$CLAUDE_PROJECT_DIR/.claude" && ./a.sh': 'cd "${CLAUDE_CONFIG_DIR}" && ./a.sh',
+        '"$PWD"/.claude/a; cd .claude; .claude.sh': '"${CLAUDE_CONFIG_DIR}"/a; cd CONFIG; .claude.sh',
         '"$CLAUDE_PROJECT_DIR"/tools/a.sh': '"$CLAUDE_PROJECT_DIR"/tools/a.sh',
         "cat x.claude/a src/.claude/a": "cat x.claude/a src/.claude/a",
     }
@@ -161,7 +163,7 @@ def test_servers(home: Furnish) -> None:
     }
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"mcpServers": []}', "{}"])
+@pytest.mark.parametrize("text", ["{", "[]", '{"mcpServers": ["x"]}', "{}"])
 def test_unusable_servers(home: Furnish, text: str) -> None:
     """A `.mcp.json` that is none does not keep the CLI from starting."""
     house = home({".mcp.json": text})

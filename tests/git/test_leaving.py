@@ -57,9 +57,11 @@ WAYS = {
     ),
     "left uncommitted": f"echo {SECRET} > c.txt",
     "a GitHub token": commit(TOKEN),
+    "an npm token": commit("//registry.example/:_authToken=npm_" + "a1B2c3D4e" * 4),
     "an Anthropic key": commit("sk-ant-api03-abcdefgh12"),
     "an AWS access key": commit("AKIA9876543210FEDCBA"),
     "a private key": commit(PRIVATE),
+    "a private key in a program": commit(PRIVATE.replace("\n", '\\n"\n    "').join('""')),
 }
 
 
@@ -88,7 +90,7 @@ HARMLESS = {
     "ordinary work": commit("def sub(a, b):\n    return a - b"),
     "an example that the base has": commit("See AKIA0123456789ABCDEF there."),
     "an example that moves": "git mv docs.md guide.md; git commit -qm 'Move'",
-    "placeholders": commit("GITHUB_TOKEN=ghp_xxxxxxxxxxxxxxxxxxxxxxxx AKIAIOSFODNN7EXAMPLE sk-ant-..."),
+    "placeholders": commit(f"GITHUB_TOKEN=ghp_xxxxxxxxxxxxxxxxxxxxxxxx AKIAIOSFODNN7EXAMPLE sk-ant-... npm_{'x' * 36}"),
     "a private key that is none": commit("-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----"),
     "a login of a test's database": commit("postgres://user:password@localhost/db"),
 }

@@ -45,6 +45,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
         yield Stage(tmp_path, hub, FILES)
 
 
+@pytest.mark.field_case(52, "environment")
 def test_session_that_tries(stage: Stage) -> None:
     """The Session finds the program and gets nothing from it or from the runner; `setup` is as confined, and the work
     is done.

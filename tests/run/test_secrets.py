@@ -16,6 +16,10 @@ from tests.run.test_finish import finish
 from tests.run.town import town
 
 KEY = "sk-scripted-0123456789"
+OTHER = "deploy-9876543210"
+"""What another variable of the job holds."""
+UNSAID = "sk-scripted-unsaid-0123456789"
+"""A key that no test's command line holds: others run at the same time."""
 ENCODED = base64.b64encode(KEY.encode()).decode()
 
 
@@ -62,7 +66,7 @@ def looked(stage: Stage) -> Played:
     commands = LOOK_AROUND.format(folder=stage.shared, url=stage.repository.clone_url)
     played = stage.run(
         session("implement", does(commands, "look around"), does(f"{ADD_RIGHT}; {HAND_OVER}"), says()),
-        settings={"anthropic-api-key": KEY},
+        settings={"anthropic-api-key": UNSAID},
         environment={"GITHUB_TOKEN": "ghs_0123456789abcdefghij", "ACTIONS_RUNTIME_TOKEN": "runtime-0123456789"},
     )
     assert played.exit_code == 0, played.log
@@ -71,14 +75,12 @@ def looked(stage: Stage) -> Played:
 
 @pytest.mark.field_case(52, "environment")
 def test_session_has_no_credential(stage: Stage, looked: Played) -> None:
-    """What a session sees of environment, git configuration and processes holds no token; the model's key is there."""
+    """What a session sees of environment, git configuration and processes holds no token, and not the model's key."""
     seen = {name: stage.path(name).read_text(encoding="utf-8") for name in ("env", "remotes", "config", "argv")}
-    assert f"ANTHROPIC_API_KEY={KEY}" in seen["env"]
     assert seen["remotes"] == ""
     for name, text in seen.items():
-        for secret in (stage.token, "ghs_0123456789abcdefghij", "runtime-0123456789"):
+        for secret in (UNSAID, stage.token, "ghs_0123456789abcdefghij", "runtime-0123456789"):
             assert not any(form in text for form in forms(secret)), name
-    assert KEY not in seen["argv"]
     assert "GITHUB_OUTPUT" not in seen["env"]
     assert "INPUT_" not in seen["env"]
     assert looked.survivors() == ()
@@ -95,12 +97,15 @@ def test_session_cannot_push(stage: Stage, looked: Played) -> None:
 @pytest.mark.field_case(52, "texts")
 def test_secrets_are_not_shown(stage: Stage) -> None:
     """A key that a session writes into every text it can is replaced in comments, log, summary, outputs and
-    transcripts.
+    transcripts; so is what a variable of the job holds that is a credential by its name.
     """
     tell = f"printf 'Add {KEY}\\n\\nThe key is {KEY}.\\n' > \"$NIGHTJAR_HANDOVER/pull-request.md\""
     played = stage.run(
-        session("implement", does(f"{ADD_RIGHT}; {tell}", f"use {KEY}"), says(f"The key is {KEY}, {ENCODED}.")),
+        session(
+            "implement", does(f"{ADD_RIGHT}; {tell}", f"use {KEY}"), says(f"The key is {KEY}, {ENCODED}, {OTHER}.")
+        ),
         settings={"anthropic-api-key": KEY},
+        environment={"DEPLOY_TOKEN": OTHER},
     )
 
     shown = everything_on_github(stage) + played.log + played.job.summary + "\n".join(played.outputs.values())
@@ -109,7 +114,8 @@ def test_secrets_are_not_shown(stage: Stage) -> None:
     for form in (*forms(KEY), *forms(stage.token)):
         assert form not in shown
     assert ENCODED not in shown
-    assert_not_in_logs(played, KEY, ENCODED, stage.token)
+    assert OTHER not in shown
+    assert_not_in_logs(played, KEY, ENCODED, OTHER, stage.token)
 
 
 def test_last_words_with_a_secret(stage: Stage) -> None:
