@@ -10,7 +10,7 @@ COMPILE := uv pip compile --quiet --universal --generate-hashes --no-strip-extra
 WORKFLOWS := $(wildcard .github/workflows/*.yml)
 
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test lint format check matrix soak bench lock clean
+.PHONY: help environment demo test lint format check adversary matrix soak bench lock clean
 # The older generation of the CLI, which kills background work at the end of a turn: Sessions are tested on both.
 OLDER := $(VENV)/older/claude_agent_sdk
 
@@ -44,6 +44,9 @@ format: environment ## Put the code in the style that lint asks for
 	$(BIN)/ruff format .
 
 check: lint test ## lint, then test: what CI runs
+
+adversary: environment ## Sessions that try to get out, as three users: one line an attempt, and what `env` prints to them
+	$(PY) -m tests.adversary
 
 matrix: environment ## A Run killed at every save and request, and every request gone wrong in every way (half an hour)
 	$(PY) -m tests.matrix $(MATRIX)

@@ -17,6 +17,7 @@ from bot.record import Check, Evidence, PullRequest
 
 if TYPE_CHECKING:
     from github.PullRequest import PullRequest as GitHubPullRequest
+    from github.Repository import Repository as GitHubRepo
 
 T = TypeVar("T")
 
@@ -217,8 +218,9 @@ class GitHubRepository:
     def _pull_requests(self, branch: str, state: str) -> tuple[PullRequest, ...]:
         def read() -> tuple[PullRequest, ...]:
             found = self._repository.get_pulls(state=state, head=f"{self._client.owner}:{branch}")
-            # GitHub ignores a head that it cannot read and then lists all, those of forks too.
-            return tuple(_pull_request(pull) for pull in found if pull.head.ref == branch and _is_of_no_fork(pull))
+            # GitHub ignores a head that it cannot read and then lists all, forks' too; a fork that is gone is None.
+            ours = (pull for pull in found if _is_same(pull.head.repo, pull.base.repo))
+            return tuple(_pull_request(pull) for pull in ours if pull.head.ref == branch)
 
         return self._client.ask(f"GET {self._path(f'/pulls?state={state}&head={branch}')}", read)
 
@@ -353,9 +355,8 @@ class GitHubRepository:
             raise
 
 
-def _is_of_no_fork(pull: GitHubPullRequest) -> bool:
-    # A fork that was deleted is none that GitHub still knows.
-    return pull.head.repo is not None and pull.head.repo.id == pull.base.repo.id
+def _is_same(one: GitHubRepo | None, other: GitHubRepo) -> bool:
+    return one is not None and one.id == other.id
 
 
 def _pull_request(pull: GitHubPullRequest) -> PullRequest:
