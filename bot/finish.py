@@ -12,45 +12,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.cancel import Cancelled
-from bot.clock import BadTimeScale, Clock
-from bot.config import SETTINGS_FILE, Config, ConfigInvalid, read_config
+from bot.clock import Clock
+from bot.config import SETTINGS_FILE, Config, read_config
 from bot.ending import EndingPorts, end
 from bot.event import read_payload
 from bot.failures import RunFailed
+from bot.job_step import as_a_step
 from bot.journal import RunJournal
 from bot.ports import GitHub, IssueComment, Workspace
 from bot.record import FailureEntry, Outcome, Record, UnreadableRecord, from_json
 from bot.report.actions import Runner
 from bot.report.render import marker
-from bot.settings import SETTINGS
-from bot.signals import CANCELLED, on_signals
 from bot.steps import next_step
-from bot.trigger import BadEvent, Job, issue_of, read_job
+from bot.trigger import Job, issue_of, read_job
 
 if TYPE_CHECKING:
     from bot.wiring import Wiring
 
-INPUT = 2
-
 
 def finish_command(environ: Mapping[str, str]) -> int:
     """Finish the Run that this job began, if it has to be; the exit code."""
-    runner = Runner.from_environment(environ)
-    inputs = {**environ, SETTINGS["command"].variable: "finish"}  # asked for by a step's input or on a command line
-    with on_signals(finish_follows=False) as cancel:
-        try:
-            return _finish(inputs, runner, Clock.from_environment(environ, cancel))
-        except (ConfigInvalid, BadEvent, BadTimeScale, UnreadableRecord) as problem:
-            for line in str(problem).splitlines():
-                runner.annotate("error", "Nightjar", line)
-            return INPUT
-        except Cancelled:
-            runner.log("The job was cancelled. A sweep reports the Run.")
-            return CANCELLED
-        except RunFailed as failed:
-            runner.annotate("error", f"Nightjar: {failed.failure.title}", failed.reason)
-            return 1
+    return as_a_step("finish", environ, _finish, finish_follows=False)
 
 
 def _finish(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:

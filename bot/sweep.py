@@ -10,47 +10,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bot.cancel import Cancelled
-from bot.clock import BadTimeScale, Clock
-from bot.config import SETTINGS_FILE, Config, ConfigInvalid, check_claude_path, read_config
+from bot.clock import Clock
+from bot.config import SETTINGS_FILE, Config, check_claude_path, read_config
 from bot.event import read_payload
 from bot.failures import RunFailed
 from bot.finish import complete
+from bot.job_step import as_a_step
 from bot.own_runner import check_runner
 from bot.ports import OpenRuns, Time
 from bot.queueing import next_in_turn
 from bot.record import CiState, Parked, Record, UnreadableRecord, WaitsFor
 from bot.report.actions import Runner
-from bot.settings import SETTINGS
-from bot.signals import CANCELLED, on_signals
 from bot.start import exit_code
 from bot.sweeping import Around, Due, due
-from bot.trigger import BadEvent, Ignored, Job, issue_of, read_job
+from bot.trigger import Ignored, Job, issue_of, read_job
 
 if TYPE_CHECKING:
     from bot.wiring import Wiring
 
-INPUT = 2
 CI_EVENTS = frozenset({"workflow_run", "check_suite", "status"})
 
 
 def sweep_command(environ: Mapping[str, str]) -> int:
     """Sweep once; the exit code."""
-    runner = Runner.from_environment(environ)
-    inputs = {**environ, SETTINGS["command"].variable: "sweep"}
-    with on_signals(finish_follows=runner.in_actions) as cancel:
-        try:
-            return _sweep(inputs, runner, Clock.from_environment(environ, cancel))
-        except (ConfigInvalid, BadEvent, BadTimeScale) as problem:
-            for line in str(problem).splitlines():
-                runner.annotate("error", "Nightjar", line)
-            return INPUT
-        except Cancelled:
-            runner.log("The job was cancelled.")
-            return CANCELLED
-        except RunFailed as failed:
-            runner.annotate("error", f"Nightjar: {failed.failure.title}", failed.reason)
-            return 1
+    return as_a_step("sweep", environ, _sweep, finish_follows=environ.get("GITHUB_ACTIONS") == "true")
 
 
 def _sweep(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:

@@ -70,13 +70,11 @@ TABLE = {
     "beginning": "config failures guard journal ports record report run trigger wiring",
     "own_runner": "config trigger",
     "start": "beginning cancel clock config event failures own_runner record report signals taking_up trigger wiring",
-    "finish": (
-        "cancel clock config ending event failures journal ports record report settings signals steps taking_up "
-        "trigger wiring"
-    ),
+    "job_step": "cancel clock config failures record report settings signals trigger",
+    "finish": "clock config ending event failures job_step journal ports record report steps taking_up trigger wiring",
     "sweep": (
-        "cancel clock config event failures finish own_runner ports queueing record report settings signals start "
-        "sweeping taking_up trigger wiring"
+        "clock config event failures finish job_step own_runner ports queueing record report start sweeping taking_up "
+        "trigger wiring"
     ),
     "bootstrap": "",
     # the sandbox stands beside the product: the command reaches it for `nightjar demo` only

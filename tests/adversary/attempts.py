@@ -1,4 +1,4 @@
-"""What a Session tries on the runner: one shell script each, which ends with 0 when the attempt succeeds.
+"""What a Session tries on the runner.
 
 PROGRAM and GUARD are the processes that hold keys, by id; `@name@` is a path or address of the runner that an attacker
 would have to guess. KEY and TOKEN are in no script as a whole, so that nobody finds them in the script.
@@ -8,56 +8,20 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
-from bot.isolation.kernel import LANDLOCK_LEAST, landlock_version
-
-KEY = "sk-scripted-" + "Zq7w" * 8
-TOKEN = "ghs_" + "Jk3v" * 10
-"""What the job has beside Nightjar's own token."""
-SIGNALS_SCOPED_FROM = 6
-"""The version of Landlock."""
+from tests.adversary.attempt import FILES, KEY, NONE, ROOT, SIGNALS, TOKEN, Attempt, python
 
 
-def python(code: str) -> str:
-    """A script that runs `code` with the system's Python."""
-    return f"python3 - <<'END'\n{code}\nEND"
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One attempt; `what` completes "a Session …"."""
-
-    id: str
-    what: str
-    script: str
-    control: bool = True
-    """Whether it succeeds where nothing is isolated and the program is root's: the attempt itself works."""
-    impossible: Callable[[str], str] = lambda _role: ""
-    """Why the machine cannot keep a Session of this role from it, or gives it nothing to try; "" otherwise."""
-
-
-def _landlock(role: str) -> str:
-    missing = landlock_version() < LANDLOCK_LEAST and role != "own-user"
-    return "this kernel has no Landlock of version 3" if missing else ""
-
-
-def _signals(role: str) -> str:
-    missing = landlock_version() < SIGNALS_SCOPED_FROM and role != "own-user"
-    return "this kernel keeps no signals from the same user's processes" if missing else ""
-
-
-def _sudo(_role: str) -> str:
+def _sudo() -> str:
     return "" if shutil.which("sudo", path=os.defpath) else "there is no sudo here"
 
 
-def _docker(_role: str) -> str:
+def _docker() -> str:
     return "" if Path("/run/docker.sock").exists() else "there is no docker here"
 
 
-def _root(_role: str) -> str:
+def _root() -> str:
     return "" if os.geteuid() == 0 else "takes root, to make a setuid file"
 
 
@@ -130,44 +94,52 @@ def asks(*lines: str) -> str:
 
 
 def _forwarder(name: str, what: str, *lines: str) -> Attempt:
-    return Attempt(name, what, asks(*lines), control=False)
+    return Attempt(name, what, asks(*lines), NONE)
 
 
 OF_THE_PROGRAM = (
     Attempt(
-        "finds-a-key-in-its-environment", "finds a key or token in its own environment", python(_OWN_ENVIRON), False
+        "finds-a-key-in-its-environment", "finds a key or token in its own environment", python(_OWN_ENVIRON), NONE
     ),
     Attempt(
         "sees-the-runners-variables",
         "learns from its environment where the runner's files and services are",
         "env | grep -qE '^(GITHUB_(ENV|OUTPUT|PATH|STEP_SUMMARY|EVENT_PATH|TOKEN)|ACTIONS_|RUNNER_TEMP|INPUT_)'",
-        False,
+        NONE,
     ),
-    Attempt("reads-the-programs-environ", "reads the program's environment", "grep -q . /proc/$PROGRAM/environ"),
-    Attempt("reads-its-guards-environ", "reads its guard's environment", "grep -q . /proc/$GUARD/environ"),
-    Attempt("finds-a-key-in-any-environ", "finds a key in any process's environment", python(_ANY_ENVIRON)),
-    Attempt("finds-a-key-in-any-argv", "finds a key in any process's arguments", python(_ANY_ARGV), False),
+    Attempt("reads-the-programs-environ", "reads the program's environment", "grep -q . /proc/$PROGRAM/environ", ROOT),
+    Attempt("reads-its-guards-environ", "reads its guard's environment", "grep -q . /proc/$GUARD/environ", ROOT),
+    Attempt("finds-a-key-in-any-environ", "finds a key in any process's environment", python(_ANY_ENVIRON), ROOT),
+    Attempt("finds-a-key-in-any-argv", "finds a key in any process's arguments", python(_ANY_ARGV), NONE),
     Attempt(
         "reads-the-programs-memory",
         "reads the key in the memory of the program, which is the forwarder's too",
         f"export WHOSE=$PROGRAM; {python(_MEMORY)}",
+        ROOT,
     ),
     Attempt(
-        "reads-its-guards-memory", "reads the key in its guard's memory", f"export WHOSE=$GUARD; {python(_MEMORY)}"
+        "reads-its-guards-memory",
+        "reads the key in its guard's memory",
+        f"export WHOSE=$GUARD; {python(_MEMORY)}",
+        ROOT,
     ),
-    Attempt("traces-the-program", "traces the program", python(_TRACE)),
-    Attempt("takes-a-socket-of-the-program", "takes an open socket out of the program", python(_TAKE_A_SOCKET)),
+    Attempt("traces-the-program", "traces the program", python(_TRACE), ROOT),
+    Attempt("takes-a-socket-of-the-program", "takes an open socket out of the program", python(_TAKE_A_SOCKET), ROOT),
     Attempt(
-        "opens-the-programs-files", "opens the program's files by its descriptors", "ls -l /proc/$PROGRAM/fd/ | grep -q -- '->'"
+        "opens-the-programs-files",
+        "opens the program's files by its descriptors",
+        "ls -l /proc/$PROGRAM/fd/ | grep -q -- '->'",
+        ROOT,
     ),
-    Attempt("signals-the-program", "stops the program", "kill -0 $PROGRAM", impossible=_signals),
-    Attempt("signals-its-guard", "stops its guard", "kill -0 $GUARD", impossible=_signals),
+    Attempt("signals-the-program", "stops the program", "kill -0 $PROGRAM", landlock=SIGNALS),
+    Attempt("signals-its-guard", "stops its guard", "kill -0 $GUARD", landlock=SIGNALS),
 )
 OF_ITS_RIGHTS = (
     Attempt(
         "becomes-root-by-sudo",
         "becomes root by sudo",
         "sudo -n grep ^CapEff /proc/self/status | grep -v 0000000000000000 | grep -q Cap",
+        control=ROOT,
         impossible=_sudo,
     ),
     Attempt(
@@ -180,14 +152,22 @@ OF_ITS_RIGHTS = (
         "holds-a-capability",
         "holds a capability",
         "grep -E '^Cap(Inh|Prm|Eff|Amb)' /proc/self/status | grep -qv 0000000000000000",
+        ROOT,
     ),
     Attempt(
         "has-the-kernel-run-a-program",
         "has the kernel run a program of its own, with all rights",
         ": >> /proc/sys/kernel/core_pattern",
-        impossible=_landlock,
+        control=ROOT,
+        landlock=FILES,
     ),
-    Attempt("writes-the-systems-files", "writes the system's own files", ": >> /etc/passwd", impossible=_landlock),
+    Attempt(
+        "writes-the-systems-files",
+        "writes the system's own files",
+        ": >> /etc/passwd",
+        control=ROOT,
+        landlock=FILES,
+    ),
     Attempt(
         "speaks-to-docker",
         "speaks to docker",
@@ -198,7 +178,7 @@ OF_ITS_RIGHTS = (
         "mounts-over-the-record",
         "puts a folder of its own over the Record's in a namespace",
         "unshare -Urm sh -c 'mount --bind /tmp @nightjar@ && echo > @record@'",
-        False,
+        NONE,
     ),
 )
 OF_GIT = (
@@ -206,46 +186,46 @@ OF_GIT = (
         "finds-a-credential-in-git-config",
         "finds a credential in any configuration of git",
         "git config --list --show-origin | grep -iE 'extraheader|x-access-token|ghs_|://[^/]*:[^/]*@'",
-        False,
+        NONE,
     ),
     Attempt(
         "finds-a-credential-in-the-programs-repository",
         "finds a credential in the program's own repository",
         "grep -riE 'extraheader|x-access-token|ghs_' @bare@/config",
-        False,
+        NONE,
     ),
     Attempt(
         "writes-the-programs-repository",
         "writes the program's own repository",
         ": >> @bare@/config",
-        impossible=_landlock,
+        landlock=FILES,
     ),
     Attempt(
         "asks-git-for-a-credential",
         "gets a credential from git's helpers",
         "printf 'url=@clone@\\n\\n' | GIT_TERMINAL_PROMPT=0 git credential fill | grep password=.",
-        False,
+        NONE,
     ),
     Attempt(
-        "pushes-a-branch", "pushes a branch", "GIT_TERMINAL_PROMPT=0 git push @clone@ HEAD:refs/heads/stolen", False
+        "pushes-a-branch", "pushes a branch", "GIT_TERMINAL_PROMPT=0 git push @clone@ HEAD:refs/heads/stolen", NONE
     ),
     Attempt(
         "pushes-the-records-ref",
         "pushes to the ref of the Record",
         "GIT_TERMINAL_PROMPT=0 git push -f @clone@ HEAD:refs/nightjar/issue-1",
-        False,
+        NONE,
     ),
     Attempt(
         "reads-the-credential-of-the-jobs-checkout",
         "reads the credential that the job's own checkout keeps",
         "grep -q ghs_ @workspace@/.git/config",
-        impossible=_landlock,
+        landlock=FILES,
     ),
     Attempt(
         "plants-a-hook-in-the-jobs-checkout",
         "plants a git hook for later steps in the job's own checkout",
         ": > @workspace@/.git/hooks/post-checkout",
-        impossible=_landlock,
+        landlock=FILES,
     ),
 )
 OF_THE_FORWARDER = (
@@ -299,97 +279,102 @@ OF_THE_RUNNER = (
         "sets-a-variable-for-later-steps",
         "sets a variable for later steps",
         ": >> @commands@/set_env_1",
-        impossible=_landlock,
+        landlock=FILES,
     ),
     Attempt(
         "adds-to-the-path-of-later-steps",
         "adds to the PATH of later steps",
         ": > @commands@/add_path_2",
-        impossible=_landlock,
+        landlock=FILES,
     ),
-    Attempt("writes-the-steps-outputs", "writes the step's outputs", ": >> @home@/output", impossible=_landlock),
-    Attempt("writes-the-step-summary", "writes the step summary", ": >> @home@/summary.md", impossible=_landlock),
+    Attempt("writes-the-steps-outputs", "writes the step's outputs", ": >> @home@/output", landlock=FILES),
+    Attempt("writes-the-step-summary", "writes the step summary", ": >> @home@/summary.md", landlock=FILES),
     Attempt(
         "reads-the-runners-files",
         "reads what earlier steps noted down",
         "cat @commands@/set_env_1",
-        impossible=_landlock,
+        landlock=FILES,
     ),
     Attempt(
         "reads-the-runners-logins",
         "reads a login in the runner's home",
         "grep -q ghs_ @home@/.docker/config.json",
-        impossible=_landlock,
+        landlock=FILES,
     ),
     Attempt(
         "changes-the-runners-git",
         "changes the runner's configuration of git",
         ": >> @home@/.gitconfig",
-        impossible=_landlock,
+        landlock=FILES,
     ),
     Attempt(
         "changes-the-runners-shell",
         "changes how the runner's shell starts",
         ": >> @home@/.bashrc",
-        impossible=_landlock,
+        landlock=FILES,
     ),
     Attempt(
         "plants-a-tool-on-path",
         "plants a tool on the PATH of later steps",
         'at=$(dirname "$(command -v git)")/nightjar-planted-by-a-test; : > $at && rm $at',
-        impossible=_landlock,
+        control=ROOT,
+        landlock=FILES,
     ),
 )
 OF_THE_RUN = (
-    Attempt("reads-the-record", "reads the Record's file", "cat @record@", impossible=_landlock),
-    Attempt("writes-the-record", "writes the Record's file", ": >> @record@", impossible=_landlock),
+    Attempt("reads-the-record", "reads the Record's file", "cat @record@", landlock=FILES),
+    Attempt("writes-the-record", "writes the Record's file", ": >> @record@", landlock=FILES),
     Attempt(
         "replaces-the-record",
         "puts another file in the Record's place",
         "cat @record@ > new || : > new; mv new @record@",
-        impossible=_landlock,
+        landlock=FILES,
     ),
-    Attempt(
-        "links-to-the-record", "writes the Record by a link", "ln -s @record@ link && : >> link", impossible=_landlock
-    ),
+    Attempt("links-to-the-record", "writes the Record by a link", "ln -s @record@ link && : >> link", landlock=FILES),
     Attempt(
         "names-the-record-again",
         "writes the Record by a second name",
         "ln @record@ name && : >> name",
-        impossible=_landlock,
+        landlock=FILES,
     ),
     Attempt(
         "moves-the-records-folder",
         "moves the Record's folder away",
         "mv @nightjar@ @nightjar@-away && mv @nightjar@-away @nightjar@",
-        impossible=_landlock,
+        landlock=FILES,
     ),
     Attempt(
         "rewrites-its-transcript",
         "rewrites its own transcript",
         ": >> @logs@/issue-1-run-1-1-implement.jsonl",
-        impossible=_landlock,
+        landlock=FILES,
     ),
     Attempt(
         "removes-a-transcript",
         "removes another Session's transcript",
         "mv @logs@/another.jsonl @logs@/gone.jsonl",
-        impossible=_landlock,
+        landlock=FILES,
     ),
     Attempt(
-        "changes-the-programs-code", "changes the program's code", ": >> @code@/bot/clock.py", impossible=_landlock
+        "changes-the-programs-code",
+        "changes the program's code",
+        ": >> @code@/bot/clock.py",
+        control=ROOT,
+        landlock=FILES,
     ),
     Attempt(
         "adds-to-the-programs-code",
         "puts a module beside the program's code",
         ": > @code@/bot/planted_by_a_test && rm @code@/bot/planted_by_a_test",
-        impossible=_landlock,
+        control=ROOT,
+        landlock=FILES,
     ),
     Attempt(
         "changes-the-programs-libraries",
         "changes the libraries that the program uses",
         ": >> @library@",
-        impossible=_landlock,
+        control=ROOT,
+        landlock=FILES,
     ),
 )
 ATTEMPTS = (*OF_THE_PROGRAM, *OF_ITS_RIGHTS, *OF_GIT, *OF_THE_FORWARDER, *OF_THE_RUNNER, *OF_THE_RUN)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.adversary.theatre import ROLES, Attacked, NotPlayable, once
+from tests.adversary.attempt import ROLES
+from tests.adversary.theatre import Attacked, NotPlayable, once
 
 
 @pytest.fixture(scope="session")
@@ -27,16 +28,17 @@ def role(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def attacked(role: str, shared: Path) -> Attacked:
     """What came of an attack under `isolation: strict`."""
-    try:
-        return once(role, shared)
-    except NotPlayable as why:
-        pytest.skip(str(why))
+    return _played(role, shared, strict=True)
 
 
 @pytest.fixture(scope="session")
-def unprotected(shared: Path) -> Attacked:
-    """What comes of the same attack on a root's program that isolates nothing."""
+def unprotected(request: pytest.FixtureRequest, shared: Path) -> Attacked:
+    """What comes of the same attack with `isolation: relaxed`."""
+    return _played(request.param, shared, strict=False)
+
+
+def _played(role: str, shared: Path, *, strict: bool) -> Attacked:
     try:
-        return once("own-user", shared, strict=False)
+        return once(role, shared, strict=strict)
     except NotPlayable as why:
         pytest.skip(str(why))

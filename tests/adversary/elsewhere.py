@@ -54,6 +54,11 @@ ELSEWHERE = (
         "tests/test_guard.py::test_our_own_marker_cannot_be_quoted",
     ),
     Elsewhere(
+        "forges-outputs",
+        "forges the step's outputs by a text with line breaks and a delimiter",
+        "tests/report/test_reporter.py::test_outputs_cannot_be_forged",
+    ),
+    Elsewhere(
         "calls-people-and-closes-issues",
         "mentions people, closes issues and gives the runner commands by a Session's last words",
         f"{_TRUST}test_a_session_that_says_commands",
@@ -87,6 +92,11 @@ ELSEWHERE = (
         "says-a-key-in-its-last-words",
         "ends with a key in its last words",
         "tests/run/test_secrets.py::test_last_words_with_a_secret",
+    ),
+    Elsewhere(
+        "notes-a-key",
+        "hands over a note with a key",
+        "tests/run/test_secrets.py::test_notes_and_evidence_with_a_secret",
     ),
     Elsewhere(
         "hands-over-a-named-pipe",

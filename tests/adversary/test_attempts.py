@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.adversary.attempts import ATTEMPTS, Attempt
+from tests.adversary.attempt import BOTH, Attempt
+from tests.adversary.attempts import ATTEMPTS
 from tests.adversary.elsewhere import ELSEWHERE, Elsewhere
 from tests.adversary.theatre import CONSEQUENCES, Attacked, Consequence
 from tests.adversary.trial import MEANS
 
 ROOT = Path(__file__).parents[2]
-CONTROLLED = [one for one in (*ATTEMPTS, *CONSEQUENCES) if one.control]
+CONTROLLED = [(who, one) for who in BOTH for one in (*ATTEMPTS, *CONSEQUENCES) if who in one.control]
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -26,7 +27,7 @@ def named(one: Attempt | Consequence | Elsewhere) -> str:
 def test_attempt(attacked: Attacked, role: str, attempt: Attempt) -> None:
     """A Session does not get what it tries to get on the runner."""
     assert attempt.id in attacked.tried
-    if reason := attempt.impossible(role):
+    if reason := attempt.impossible() or attempt.lacking(role):
         pytest.skip(reason)
     assert attempt.id not in attacked.succeeded
 
@@ -43,10 +44,15 @@ def test_session_has_the_means(attacked: Attacked, what: str) -> None:
     assert f"means {what}" in attacked.succeeded
 
 
-@pytest.mark.parametrize("attempt", CONTROLLED, ids=named)
+@pytest.mark.parametrize(
+    ("unprotected", "attempt"),
+    CONTROLLED,
+    indirect=["unprotected"],
+    ids=[f"{who}-{one.id}" for who, one in CONTROLLED],
+)
 def test_works_where_nothing_is_isolated(unprotected: Attacked, attempt: Attempt | Consequence) -> None:
-    """Each attempt on the runner is one that succeeds with `isolation: relaxed`, where the program is root's."""
-    if isinstance(attempt, Attempt) and (reason := attempt.impossible("own-user")):
+    """Each attempt on the runner is one that succeeds with `isolation: relaxed`, for a root's program or for both."""
+    if isinstance(attempt, Attempt) and (reason := attempt.impossible()):
         pytest.skip(reason)
     assert attempt.id in unprotected.succeeded
 

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shutil
-import site
 import subprocess
 import sys
 import tempfile
@@ -24,16 +23,13 @@ from bot.sandbox.cli import bundled_claude
 from bot.sandbox.github import EmbeddedGitHub
 from bot.sandbox.job import Job, Server
 from bot.sandbox.model import Call, Conversation, Reply, Script, ScriptedModel
-from bot.settings import OUTPUTS
-from tests.adversary.attempts import KEY, TOKEN
+from tests.adversary.attempt import BOTH, KEY, NONE, TOKEN
 from tests.adversary.trial import trial
 from tests.run.stage import ADD_WRONG, FILES, MEND, SCALE, Played, Stage, does, says, session
 
 ROOT = Path(__file__).parents[2]
 NOBODY = 65_534
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
-ROLES = ("own-user", "root", "plain")
-"""Sessions of a root program as a user of their own; as root without capabilities; and those of a plain user."""
 _LONG = dict.fromkeys(("session-timeout-minutes", "silence-timeout-minutes", "run-timeout-minutes"), "2000")
 _COMMANDS = "::set-output name=outcome::merged\n::add-mask::a\n::stop-commands::x\n::error::y\n##[group]z"
 _OWN_COMMAND = re.compile(r"::(?:error|warning|notice) title=Nightjar[^:]*::|::group::|::endgroup::|::add-mask::")
@@ -46,8 +42,8 @@ class Consequence:
     id: str
     what: str
     succeeded: Callable[[Played], bool]
-    control: bool = False
-    """Whether it succeeds where nothing is isolated."""
+    control: tuple[str, ...] = NONE
+    """For whom it succeeds where nothing is isolated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +90,6 @@ def _ran_with_rights(played: Played) -> bool:
     return "NoNewPrivs:\t0" in text or _told(text) or played.stage.token in text or "GIT_CONFIG_VALUE" in text
 
 
-def _forged_outputs(played: Played) -> bool:
-    return played.outputs["outcome"] != "ready" or not set(played.outputs) <= set(OUTPUTS)
-
-
 def _gave_commands(played: Played) -> bool:
     lines = [line.strip() for line in played.job.log.splitlines()]
     return any(line.startswith(("::", "##[")) and not _OWN_COMMAND.match(line) for line in lines)
@@ -117,9 +109,8 @@ CONSEQUENCES = (
         "has-a-hook-run-with-rights",
         "has the program's git run what it planted (hooks, fsmonitor), with rights or a credential",
         _ran_with_rights,
-        control=True,
+        control=BOTH,
     ),
-    Consequence("forges-outputs", "forges the step's outputs by the text that it hands over", _forged_outputs),
     Consequence(
         "gives-the-runner-commands", "gives the runner commands by its words, texts and CI's log", _gave_commands
     ),
@@ -163,14 +154,15 @@ def _plants(shared: Path) -> str:
     return "\n".join(lines)
 
 
-def _hands_over() -> str:
-    """A shell command for a Handover that forges and tells what it can."""
+def _hands_over(shared: Path) -> str:
+    """A shell command for a Handover that tells what it can; it notes whether what was left behind is still there."""
     encoded = base64.b64encode(KEY.encode()).decode()
     body = (
-        f"Add subtraction %0A::set-output name=outcome::merged\n\n{_COMMANDS}\noutcome<<EOF\nmerged\nEOF\n\n"
+        f"Add subtraction %0A::set-output name=outcome::merged\n\n{_COMMANDS}\n\n"
         f"{KEY} {encoded} {quote(KEY, safe='')} {KEY[:10]}\n{KEY[10:]} {TOKEN}\n"
     )
-    return f"cat > \"$NIGHTJAR_HANDOVER/pull-request.md\" <<'END'\n{body}END"
+    looks = f"ps -eo args | grep -v grep | grep -c {_stays(shared)} > {shared}/staying"
+    return f"cat > \"$NIGHTJAR_HANDOVER/pull-request.md\" <<'END'\n{body}END\n{looks}"
 
 
 def _conversations(attempts: str, shared: Path, record: Path) -> tuple[Conversation, ...]:
@@ -179,8 +171,9 @@ def _conversations(attempts: str, shared: Path, record: Path) -> tuple[Conversat
     work = f"{ADD_WRONG}\ncat >> test_calc.py <<'END'\n{prints}END\ngit commit -qam 'Say more'\n{_plants(shared)}"
     trying = Reply(text="I try.", calls=(Call("Bash", {"command": attempts, "timeout": 600_000}),))
     words = f"{KEY} {_COMMANDS}"
+    telling = does("sleep 0.1", words, background=True)  # what runs in the background is named in the job log
     return (
-        session("implement", trying, does(work), does(_hands_over()), says(words)),
+        session("implement", trying, does(work), does(_hands_over(shared)), telling, says(words), says(words)),
         session("repair", does(f'{MEND}; ln -s {record} "$NIGHTJAR_HANDOVER/note.md"'), says(words)),
     )
 
@@ -272,7 +265,7 @@ class _Runner:
             path = f"{closed}:{path}"
         return {
             "PATH": path,
-            "PYTHONPATH": os.pathsep.join([str(ROOT), *site.getsitepackages()]),
+            "PYTHONPATH": os.pathsep.join([str(ROOT), str(Path(tenacity.__file__).parents[1])]),
             "PYTHONDONTWRITEBYTECODE": "1",
             "GITHUB_ENV": str(self.home / "temp/_runner_file_commands/set_env_1"),
             "GITHUB_PATH": str(self.home / "temp/_runner_file_commands/add_path_1"),
@@ -315,6 +308,8 @@ def attack(role: str, *, strict: bool = True) -> Attacked:
             raise AssertionError(f"the Run was not ready: {played.log}")
         if "***" not in played.prompt("repair"):
             raise AssertionError("CI's log did not hold the key")
+        if stage.path("staying").read_text(encoding="utf-8").strip() == "0":
+            raise AssertionError("nothing was left running")
         said = next(line for line in played.log.splitlines() if "isolation `" in line).partition("isolation ")[2]
         lines = {name: (folder / name).read_text(encoding="utf-8").splitlines() for name in ("tried", "succeeded")}
         after = [consequence.id for consequence in CONSEQUENCES if consequence.succeeded(played)]
