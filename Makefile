@@ -28,7 +28,7 @@ $(OLDER): requirements-older-claude.lock environment
 	test -d $@ || $$install --quiet --no-deps --require-hashes --target $(VENV)/older -r $<
 
 test: environment $(OLDER) ## The tests
-	$(PY) -m pytest -n 3
+	$(PY) -m pytest -n 4 --dist worksteal
 
 lint: environment ## Style, types, workflows and the action
 	$(BIN)/ruff check .
@@ -59,6 +59,7 @@ bench: environment ## What it costs: folding a stream, driving a Session, watchi
 	$(PY) -m bench.session
 	$(PY) -m bench.ci_watch
 	$(PY) -m bench.excerpt
+	$(PY) -m bench.parked
 	$(PY) -m bench.forwarder
 
 lock: ## Renew the lock files (needs uv; `make lock UPGRADE=--upgrade` for newer versions)

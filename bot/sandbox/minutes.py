@@ -58,6 +58,10 @@ class Timeline:
         """Billed minutes of all jobs together."""
         return sum(job.billed for job in self.jobs)
 
+    def of(self, *workflows: str) -> Timeline:
+        """The jobs of these workflows that had a runner."""
+        return Timeline(self.start, tuple(job for job in self.jobs if job.began and job.workflow in workflows))
+
     def as_text(self) -> str:
         """For a terminal: a line for each job and one for the sum. `+m:ss` are planned minutes since the start."""
         head = ("workflow", "job", "started by", "began", "ended", "minutes", "billed", "conclusion")

@@ -26,6 +26,7 @@ from tests.run.stage import (
     says,
     session,
 )
+from tests.run.test_finish import finish
 
 BRANCH = "refs/heads/nightjar/issue-1"
 LONG = "echo started > {fifo}; exec sleep 300"
@@ -237,20 +238,21 @@ def test_resume_of_a_repair_is_no_repair(stage: Stage) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_cancelled_in_a_session(stage: Stage, number: signal.Signals) -> None:
-    """A cancelled job: exit code 130, the work pushed, one comment that says so, no process left."""
+    """A cancelled job: exit code 130, no process left; its last step pushes the work and tells it once."""
     fifo = stage.fifo("started")
     playing = stage.start(session("implement", does(f"{ADD_RIGHT}; {LONG.format(fifo=fifo)}"), says()))
     fifo.read_text()
     os.kill(playing.process.pid, number)
     played = playing.finish()
-
     assert played.exit_code == 130, played.log
-    assert played.outputs["outcome"] == "cancelled"
+    assert played.survivors() == ()
+
+    ended = finish(played, status="cancelled")
+    assert ended.last.outputs["outcome"] == "cancelled"
     assert played.labels == ("nightjar:failed",)
     assert played.ending.startswith("@alice")
     assert "the Run was cancelled" in played.ending
     assert "a - b" in stage.repository.file("nightjar/issue-1", "calc.py")
-    assert played.survivors() == ()
 
 
 def test_cancelled_while_ci_runs(make_stage: MakeStage) -> None:
@@ -260,6 +262,7 @@ def test_cancelled_while_ci_runs(make_stage: MakeStage) -> None:
     assert stage.hub.wait_until(lambda: bool(stage.repository.pull_requests()), 60)
     os.kill(playing.process.pid, signal.SIGTERM)
     played = playing.finish()
+    finish(played, status="cancelled")
 
     assert played.exit_code == 130, played.log
     assert played.pull.draft

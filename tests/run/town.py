@@ -66,7 +66,7 @@ close() {{
 gate() {{ {gate}; }}
 add() {{
   printf 'def sub(a, b):\\n    return %s\\n' "$1" >>calc.py
-  git commit -qam 'Add subtraction'
+  git commit -qam "Add subtraction, as $issue asks"  # else two Sessions of one second make one commit
   printf 'Add subtraction\\n\\nAdds it.\\n' >"$NIGHTJAR_HANDOVER/pull-request.md"
 }}
 right() {{ add 'a - b'; }}
