@@ -34,7 +34,7 @@ lint: environment ## Style, types, workflows and the action
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/zizmor --offline --quiet --persona=pedantic .
+	$(BIN)/zizmor --offline --quiet --persona=auditor .
 	$(BIN)/actionlint $(WORKFLOWS)
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows $(WORKFLOWS)
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
