@@ -69,7 +69,7 @@ class Home:
             self.made = AgentHome(
                 Files(self.files),
                 home=self.folder / "home",
-                checkout=Path("/work/checkout"),
+                checkout=Path("/runner/checkout"),
                 directory=self.directory,
                 hand_over=lambda _: None,
                 say=self.said.append,
@@ -133,7 +133,7 @@ def test_paths_from_the_root(home: Furnish) -> None:
     """A permission rule that starts at the repository's root still does, in a user's settings."""
     rules = ["Read(/secrets/**)", "Read(//etc/**)", "Read(./x)", "Bash(rm /tmp/x)", "WebFetch"]
     made = home({".claude/settings.json": json.dumps({"permissions": {"deny": rules}})}).settings()
-    assert made["permissions"]["deny"] == ["Read(//work/checkout/secrets/**)", *rules[1:]]
+    assert made["permissions"]["deny"] == ["Read(//runner/checkout/secrets/**)", *rules[1:]]
 
 
 def test_plugins_of_the_checkout(home: Furnish) -> None:
