@@ -14,25 +14,14 @@ import tempfile
 from pathlib import Path
 
 from bot.sandbox.minutes import Timeline
-from tests.run.town import town
+from tests.run.town import CI, town
 
-CI = """\
-name: CI
-on:
-  pull_request:
-jobs:
-  test:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: actions/checkout@v4
-      - run: "sleep {minutes}; ! grep -n 'b - a' calc.py"
-"""
 WORKS = 'case "$kind" in implement) wrong;; *) mend;; esac'
 
 
 def played(wait: str, minutes: int) -> Timeline:
     """The story, played; CI's own jobs are left out."""
-    files = {".github/workflows/ci.yml": CI.format(minutes=minutes)}
+    files = {".github/workflows/ci.yml": CI.format(first=f"sleep {minutes}; ")}
     with (
         tempfile.TemporaryDirectory() as folder,
         town(Path(folder), WORKS, settings={"wait": wait}, files=files) as story,
