@@ -28,7 +28,7 @@ class _Remarks:
 
 def begin(trigger: Trigger, job: Job, default_branch: str, config: Config, wiring: Wiring) -> Record | Ignored:
     """Take a fresh Run as far as this job takes it; the Record then. Raises `RunFailed` before there is a Run."""
-    journal = wiring.journal(trigger.issue, config)
+    journal = wiring.journal(trigger.issue)
     record = _fresh_record(trigger, job, config.base_branch or default_branch, config, wiring.github)
     if hidden := _hidden_in(record):
         said = f"{hidden} piece{'' if hidden == 1 else 's'} of the issue's text that its page does not show"

@@ -52,7 +52,7 @@ def _finish(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
 
     with Wiring(job, config, environ, runner, clock) as wiring:
         wiring.clean_logs()
-        journal = wiring.journal(issue, config)
+        journal = wiring.journal(issue)
         published = _published(journal, runner)
         if left and published and _never_taken_up(left, published):
             return _nothing(runner, f"the Run on issue #{issue} is another job's")

@@ -115,7 +115,7 @@ class Sweep:
         """Whether a job was started for it. An orphan waits from now on, so that another job may take it up."""
         issue = record.trigger.issue
         if record.parked is None:
-            journal = self.wiring.journal(issue, self.config)
+            journal = self.wiring.journal(issue)
             try:
                 last = journal.last()
                 if last is None or last.parked or last.told:
@@ -134,7 +134,7 @@ class Sweep:
         """Report a Run that nothing else can report any more."""
         issue = record.trigger.issue
         last = record.jobs[-1]
-        journal = self.wiring.journal(issue, self.config)
+        journal = self.wiring.journal(issue)
         try:
             known = journal.last()
             if known is None or known.told or known.jobs[-1] != last:

@@ -19,7 +19,7 @@ def take_up(issue: int, job: Job, config: Config, wiring: Wiring) -> Record | Ig
 
     Raises `RunFailed`.
     """
-    journal = wiring.journal(issue, config)
+    journal = wiring.journal(issue)
     try:
         record = journal.last()
     except UnreadableRecord as unreadable:

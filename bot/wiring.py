@@ -96,7 +96,7 @@ class Wiring:
             app.fall_back()
         return app
 
-    def journal(self, issue: int, config: Config) -> RunJournal:
+    def journal(self, issue: int) -> RunJournal:
         """Where the Runs on `issue` keep their Record."""
         return RunJournal(self._root / "record.json", self._git, issue, self._redactor.clean)
 
