@@ -10,12 +10,12 @@ COMPILE := uv pip compile --quiet --universal --generate-hashes --no-strip-extra
 WORKFLOWS := $(wildcard .github/workflows/*.yml)
 
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test lint format check adversary matrix soak bench lock clean
+.PHONY: help environment demo test lint format check adversary proof-exam matrix soak bench screenshots lock clean
 # The older generation of the CLI, which kills background work at the end of a turn: Sessions are tested on both.
 OLDER := $(VENV)/older/claude_agent_sdk
 
 help: ## What can be made
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 environment: ## Make or renew .venv
 	@$(PYTHON) -I bot/bootstrap.py $(VENV) requirements-dev.lock
@@ -48,19 +48,27 @@ check: lint test ## lint, then test: what CI runs
 adversary: environment ## Sessions that try to get out, as three users: one line an attempt, and what `env` prints to them
 	$(PY) -m tests.adversary
 
+proof-exam: environment ## Sessions that cheat, that are lazy and that are honest: what a reviewer is told of each
+	$(PY) -m tests.exam $(EXAM)
+
 matrix: environment ## A Run killed at every save and request, and every request gone wrong in every way (half an hour)
 	$(PY) -m tests.matrix $(MATRIX)
 
 soak: environment $(OLDER) ## Thousands of Sessions with ends in awkward moments (`make soak SOAK="--player 200 --real 20"` for fewer)
 	$(PY) -m bench.soak $(SOAK)
 
-bench: environment ## What it costs: folding a stream, driving a Session, watching CI, reading a log
+bench: environment ## What it costs: folding a stream, driving a Session, watching CI, reading a log, a Proof, the Run page
 	$(PY) -m bench.fold
 	$(PY) -m bench.session
 	$(PY) -m bench.ci_watch
 	$(PY) -m bench.excerpt
 	$(PY) -m bench.parked
 	$(PY) -m bench.forwarder
+	$(PY) -m bench.proof
+	$(PY) -m bench.page
+
+screenshots: environment ## The README's pictures of the Run page (needs Debian's chromium)
+	$(PY) -m tests.page.screenshots
 
 lock: ## Renew the lock files (needs uv; `make lock UPGRADE=--upgrade` for newer versions)
 	$(COMPILE) $(UPGRADE) pyproject.toml -o requirements.lock

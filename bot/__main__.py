@@ -7,8 +7,10 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from bot import __version__
+from bot.page_command import add_parser as add_page_parser
 
 _RUN_EXAMPLE = """\
 example, as the workflow calls it:
@@ -58,26 +60,63 @@ examples:
 
 exit codes: 0 every story went as it should; 1 one did not; 2 the sandbox is not installed"""
 
+_INIT_EXAMPLE = """\
+examples, in a clone of the repository:
+  nightjar init
+  nightjar init --dry-run                                   changes nothing, shows everything
+  GH_TOKEN=$(gh auth token) nightjar init                   creates the labels too
+  nightjar init --print .github/nightjar.yml > .github/nightjar.yml
+
+Nothing is ever written over: for a file that is there and says something else, the difference is shown. A token is
+looked for in GH_TOKEN and GITHUB_TOKEN for github.com and ghe.com, in GH_ENTERPRISE_TOKEN and GITHUB_ENTERPRISE_TOKEN
+for an Enterprise Server.
+
+exit codes: 0 everything is in place; 1 something is left: a file that is there differs or could not be written, or a
+label could not be made; 2 there is no clone to work in, or the command line is wrong; 130 interrupted"""
+
+_DOCTOR_EXAMPLE = """\
+examples, in a clone of the repository:
+  GH_TOKEN=$(gh auth token) nightjar doctor
+  nightjar doctor --offline                                 asks neither GitHub nor claude
+  nightjar doctor --json | jq '.checks[] | select(.level == "failure")'
+
+In a workflow: the action with `command: doctor`, which writes to the step summary, or Nightjar's own workflow, run by
+hand with the command `doctor`. What the token may not look at is `unknown`. A key in ANTHROPIC_API_KEY or
+CLAUDE_CODE_OAUTH_TOKEN lets claude answer one question, which costs about a cent.
+
+exit codes: 0 nothing failed; 1 a check failed; 2 there is no clone to look at, or the command line is wrong; 130
+interrupted"""
 
 IN_A_JOB = ("run", "finish", "sweep")
-"""The commands that a workflow's step runs."""
+"""The commands that a workflow's step runs. `doctor` can be one, too."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
     arguments = _parser().parse_args(argv)
-    if arguments.command in IN_A_JOB:
+    if arguments.command in IN_A_JOB or (arguments.command == "doctor" and _is_a_step("doctor")):
         return _in_a_job(arguments.command)
     if arguments.command == "show":
         from bot.show import show_command
 
         return show_command(arguments.issue, as_json=arguments.as_json, remote=arguments.remote, environ=os.environ)
+    if arguments.command == "doctor":
+        return _doctor(arguments)
+    if arguments.command == "init":
+        from bot.init_command import Options, init_command
+
+        options = Options(arguments.remote, arguments.token_file, arguments.dry_run, arguments.print_path)
+        return init_command(options, Path.cwd(), os.environ)
     if arguments.command == "replay":
         from bot.replay import replay_command
 
         return replay_command(
             arguments.file, arguments.exit_code, arguments.resumed, arguments.cancelled, arguments.as_json
         )
+    if arguments.command == "page":
+        from bot.page_command import page_command
+
+        return page_command(arguments, os.environ)
     from bot.sandbox.demo import demo_command
 
     return demo_command(arguments.stories, arguments.out)
@@ -98,7 +137,30 @@ def _in_a_job(command: str) -> int:
     return code
 
 
+def _is_a_step(command: str) -> bool:
+    """Whether this job's action was called for that command."""
+    return os.environ.get("GITHUB_ACTIONS") == "true" and os.environ.get("INPUT_COMMAND", "").strip() == command
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    """At a terminal. claude is asked by this process, which has the user's keys: so it is shut like that of a step."""
+    from bot.doctor_command import Options, doctor_command
+
+    environ: Mapping[str, str] = os.environ
+    if sys.platform == "linux":
+        from bot.isolation.hardening import harden, take_environment
+
+        harden()
+        environ = take_environment(os.environ)
+    options = Options(arguments.as_json, arguments.offline, arguments.token_file, arguments.remote)
+    return doctor_command(options, Path.cwd(), environ)
+
+
 def _played(command: str, environ: Mapping[str, str]) -> int:
+    if command == "doctor":
+        from bot.doctor_step import doctor_step
+
+        return doctor_step(environ)
     if command == "finish":
         from bot.finish import finish_command
 
@@ -142,6 +204,27 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_SWEEP_EXAMPLE,
         formatter_class=shape,
     )
+    init = commands.add_parser(
+        "init",
+        help="put Nightjar's workflows and settings into a clone, and make its labels",
+        description="Write the two workflows and a commented settings file, make the labels, and say what is left.",
+        epilog=_INIT_EXAMPLE,
+        formatter_class=shape,
+    )
+    init.add_argument("--dry-run", action="store_true", help="change nothing, show everything")
+    init.add_argument("--print", dest="print_path", metavar="PATH", help="print one file as it would be written")
+    doctor = commands.add_parser(
+        "doctor",
+        help="look for what would make Runs fail, before they do",
+        description="Check tokens, settings, permissions, rules, labels, secrets and claude: one line each.",
+        epilog=_DOCTOR_EXAMPLE,
+        formatter_class=shape,
+    )
+    doctor.add_argument("--json", action="store_true", dest="as_json", help="one JSON object instead of text")
+    doctor.add_argument("--offline", action="store_true", help="ask neither GitHub nor claude")
+    for command in (init, doctor):
+        command.add_argument("--token-file", metavar="FILE", help="a file with the token for GitHub")
+        command.add_argument("--remote", default="origin", help="the clone's remote on GitHub (default: origin)")
     show = commands.add_parser(
         "show",
         help="print the newest Run on an issue, with its journal",
@@ -152,6 +235,7 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("issue", type=_issue, metavar="N", help="the issue's number")
     show.add_argument("--json", action="store_true", dest="as_json", help="the Record as one JSON object")
     show.add_argument("--remote", default="origin", help="the clone's remote that is asked (default: origin)")
+    add_page_parser(commands)
     demo = commands.add_parser(
         "demo",
         help="three short stories on this machine: real CLI, real git, a GitHub and a model of our own",

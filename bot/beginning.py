@@ -9,10 +9,12 @@ from bot.config import Config
 from bot.failures import RunFailed
 from bot.guard import hidden_in
 from bot.ports import GitHub, IssueComment, Workflows
-from bot.record import FailureEntry, Record, Remark, Trigger, UnreadableRecord
+from bot.record import FailureEntry, Record, Remark, Trigger
+from bot.report import words
 from bot.report.actions import Runner
 from bot.run import Run
-from bot.trigger import Asked, Ignored, Job, holds, may_ask
+from bot.stored import UnreadableRecord
+from bot.trigger import Asked, Ignored, Job, holds, may_ask, may_this_bot
 from bot.wiring import Wiring
 
 _REMARKS = 30
@@ -34,6 +36,8 @@ def begin(trigger: Trigger, job: Job, default_branch: str, config: Config, wirin
         said = f"{hidden} piece{'' if hidden == 1 else 's'} of the issue's text that its page does not show"
         wiring.say(f"{said}: not read")
         record = record.noted(f"{said} {'was' if hidden == 1 else 'were'} not read.")
+    if config.profile is not None:
+        wiring.say(f"profile: {words.profile(trigger.label, config.profile.names, config.profile.overridden)}")
     try:
         last = journal.last()
     except UnreadableRecord as unreadable:
@@ -43,6 +47,9 @@ def begin(trigger: Trigger, job: Job, default_branch: str, config: Config, wirin
     else:
         if last is not None and _is_at_work(last, job, wiring.workflows):
             return Ignored(f"the Run on issue #{trigger.issue} is at work in another job: {last.jobs[-1].url}")
+        if last is not None and _put_on_together(last, trigger):
+            others = f"the label {trigger.label!r} was put on together with {last.trigger.label!r}"
+            return Ignored(f"{others}, whose Run had the issue; put it on once more for another Run")
         record = _after(last, record)
     return Run(record, config, wiring.ports(config, journal)).go()
 
@@ -56,12 +63,14 @@ def permitted(asked: Asked, job: Job, config: Config, github: GitHub, runner: Ru
         return Ignored(f"issue #{asked.issue} is closed; open it again and put the label on once more")
     role = github.role_of(asked.asked_by)
     refused = may_ask(asked, role, required=config.required_permission, allowed_bots=config.allowed_bots)
+    if refused is None and asked.by_bot:
+        refused = may_this_bot(asked, github.own_login())
     if refused is None:
         return asked.trigger(job, issue.title, issue.body)
     # Quiet on the issue: no comment that a stranger could make Nightjar write again and again.
     try:
         github.react(asked.issue, "confused")
-        github.remove_label(asked.issue, config.label)
+        github.remove_label(asked.issue, asked.label)
     except RunFailed as failed:
         runner.log(f"The refusal could not be shown on the issue: {failed.reason}")
     return refused
@@ -99,6 +108,14 @@ def _is_at_work(last: Record, job: Job, workflows: Workflows) -> bool:
         return not workflows.conclusion(there.run_id, there.run_attempt)
     except RunFailed:
         return False
+
+
+def _put_on_together(last: Record, trigger: Trigger) -> bool:
+    """Whether the label was there already, beside another one, when the Run before began its work and took both off."""
+    began = last.sessions[0].began if last.sessions else ""
+    if last.trigger.label == trigger.label or not began or trigger.run_attempt > 1:
+        return False
+    return datetime.fromisoformat(trigger.asked_at) <= datetime.fromisoformat(began)
 
 
 def _after(last: Record | None, record: Record) -> Record:

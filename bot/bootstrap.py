@@ -18,7 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-COMMANDS = ("run", "finish", "sweep")
+COMMANDS = ("run", "finish", "sweep", "doctor")
 NEEDED = (3, 11)
 NAMES = ("python3.13", "python3.12", "python3.11", "python3.14", "python3", "python")
 ROOT = Path(__file__).resolve().parent.parent

@@ -1,28 +1,25 @@
 """Inputs and the settings file become one frozen `Config`, or one list of everything that is wrong with them.
 
-An input goes before the file, the file before the default. An empty input is one that was not given. The file
+An input goes before a profile of the file, a profile before the rest of the file, the file before the default: an
+input is the word of the workflow's author for every Run. An empty input is one that was not given. The file
 holds no secrets, and its text is read as data: no aliases, no tags, bounded in size and depth. Each problem
 is one line that says where it is, what it is and what is allowed.
 """
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from bot.kinds import Raw
-from bot.settings import EVERY_KIND, SETTINGS, Setting
-from bot.settings_file import Entry, FileInvalid, read_entries
+from bot.file_values import FileValues, read_file_values
+from bot.labels import Labels
+from bot.settings import EVERY_KIND, SETTINGS
 
 SETTINGS_FILE = ".github/nightjar.yml"
 _APP = ("app-id", "app-private-key")
-
-# NUL ends an argument early; a lone surrogate, which YAML can escape and a variable can hold, has no bytes at all.
-_UNUSABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class ConfigInvalid(Exception):
@@ -47,6 +44,22 @@ class Secret:
         return "Secret(***)"
 
     __str__ = __repr__
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Settings for the Runs that one label asks for."""
+
+    label: str
+    values: Mapping[str, Any]
+    """By `Config`'s fields; only those that count."""
+    overridden: tuple[str, ...]
+    """Names of the settings that do not count, because an input goes before them."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the settings that count, in the order of the settings."""
+        return tuple(setting.name for setting in SETTINGS.values() if setting.field in self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +103,7 @@ class Config:
     working_directory: str
     setup: tuple[str, ...]
     check_command: str | None
+    proof: str
     protected_paths: tuple[str, ...]
     protected_paths_action: str
     draft: str
@@ -100,8 +114,23 @@ class Config:
     reviewers: tuple[str, ...]
     wait: str
     ci_dispatch: tuple[str, ...]
+    transcripts: str
     command: str
     job_status: str
+    labels: Mapping[str, Profile]
+    """The settings file's profiles by label."""
+    profile: Profile | None
+    """The one whose settings are these; None for the file's own."""
+
+    def for_label(self, label: str) -> Config:
+        """The settings for a Run that `label` asks for: with its profile's, if it has one."""
+        profile = self.labels.get(label)
+        return self if profile is None else replace(self, **profile.values, profile=profile)
+
+    @property
+    def asking(self) -> Labels:
+        """The labels of all Runs under these settings."""
+        return Labels(self.label, tuple(self.labels))
 
     def instructions_for(self, kind: str) -> str:
         """The owners' text for a Session of `kind`; "" when there is none."""
@@ -114,25 +143,36 @@ class Config:
         return tuple(secret for secret in given if secret is not None)
 
 
-def read_config(inputs: Mapping[str, str], file_text: str | None, file_name: str = SETTINGS_FILE) -> Config:
-    """The `Config` from the `INPUT_…` variables among `inputs` and the settings file's text (None: there is no file).
+def read_config(inputs: Mapping[str, str], file: bytes | str | None, file_name: str = SETTINGS_FILE) -> Config:
+    """The `Config` from the `INPUT_…` variables among `inputs` and the settings file (None: there is no file).
 
     Raises `ConfigInvalid` with every problem of both.
     """
-    problems: list[str] = []
     values: dict[str, Any] = {setting.field: setting.default_value for setting in SETTINGS.values()}
-    for entry in _entries(file_text, file_name, problems):
-        setting = _known(entry, problems)
-        if setting is not None:
-            _set(values, setting, entry.raw, f"{entry.where}: `{setting.name}`", problems)
-    for setting in SETTINGS.values():
-        given = inputs.get(setting.variable, "")
-        if given.strip():
-            _set(values, setting, given, f"input `{setting.name}`", problems)
+    given = {name: text for name, setting in SETTINGS.items() if (text := inputs.get(setting.variable, "").strip())}
+    found = FileValues() if file is None else read_file_values(file, file_name, given.get("label", ""))
+    values |= found.values
+    problems = list(found.problems)
+    for name, text in given.items():
+        setting = SETTINGS[name]
+        try:
+            value = setting.read(text)
+        except ValueError as error:
+            problems.append(f"input `{name}`: {error}")
+        else:
+            values[setting.field] = Secret(value) if setting.secret else value
     problems += _missing(values, inputs)
     if problems:
         raise ConfigInvalid(problems)
-    return Config(**values)
+    profiles = {label: _profile(label, said, given) for label, said in found.profiles.items()}
+    return Config(**values, labels=MappingProxyType(profiles), profile=None)
+
+
+def _profile(label: str, said: Mapping[str, Any], given: Iterable[str]) -> Profile:
+    """The profile, without what an input goes before."""
+    overridden = {SETTINGS[name].field: name for name in given if SETTINGS[name].field in said}
+    values = {field: value for field, value in said.items() if field not in overridden}
+    return Profile(label, MappingProxyType(values), tuple(overridden.values()))
 
 
 def check_claude_path(config: Config) -> None:
@@ -144,57 +184,6 @@ def check_claude_path(config: Config) -> None:
         raise ConfigInvalid(
             [f"`claude-path`: there is no program {config.claude_path!r}; give {SETTINGS['claude-path'].kind.allowed}"]
         )
-
-
-def _entries(file_text: str | None, file_name: str, problems: list[str]) -> list[Entry]:
-    if file_text is None:
-        return []
-    try:
-        return read_entries(file_text, file_name)
-    except FileInvalid as error:
-        problems.append(str(error))
-        return []
-
-
-def _known(entry: Entry, problems: list[str]) -> Setting | None:
-    """The setting that an entry of the file is for, if the file may hold it."""
-    setting = SETTINGS.get(entry.key)
-    if entry.problem:
-        problems.append(f"{entry.where}: `{entry.key}`: {entry.problem}")
-        return None
-    if setting is None:
-        near = difflib.get_close_matches(entry.key.lower().replace("_", "-"), SETTINGS, n=1)
-        hint = f"did you mean `{near[0]}`?" if near else "the README lists them all"
-        problems.append(f"{entry.where}: `{entry.key}` is not a setting; {hint}")
-        return None
-    if setting.secret:
-        problems.append(
-            f"{entry.where}: `{setting.name}` must not be in a file; "
-            "replace that secret, since it has been published, and give the new one as an input"
-        )
-        return None
-    if not setting.in_file:
-        problems.append(f"{entry.where}: `{setting.name}` must not be in the file; give it as an input")
-        return None
-    return setting
-
-
-def _set(values: dict[str, Any], setting: Setting, raw: Raw, where: str, problems: list[str]) -> None:
-    try:
-        if any(_UNUSABLE.search(text) for text in _texts(raw)):
-            raise ValueError("there is a character that no text can have")
-        value = setting.kind.read(raw)
-    except ValueError as error:
-        wrong = "the value is not allowed" if setting.secret else str(error)
-        problems.append(f"{where}: {wrong}; give {setting.kind.allowed}")
-        return
-    values[setting.field] = Secret(value) if setting.secret else value
-
-
-def _texts(raw: Raw) -> Iterable[str]:
-    if isinstance(raw, str):
-        return (raw,)
-    return raw if isinstance(raw, tuple) else (*raw, *raw.values())
 
 
 def _missing(values: Mapping[str, Any], inputs: Mapping[str, str]) -> list[str]:

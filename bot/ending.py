@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from bot.config import Config
 from bot.failures import RunFailed
+from bot.labels import Labels
 from bot.ports import GitHub, Journal, Reporter, Workspace
 from bot.record import Outcome, Record
 from bot.suspicion import protected
@@ -27,51 +28,9 @@ class EndingPorts:
     journal: Journal
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """The labels that people see on the issue."""
-
-    asked: str
-
-    @property
-    def working(self) -> str:
-        """A Run is at it."""
-        return f"{self.asked}:working"
-
-    @property
-    def ready(self) -> str:
-        """A pull request is ready or merged."""
-        return f"{self.asked}:ready"
-
-    @property
-    def failed(self) -> str:
-        """The Run failed or was cancelled."""
-        return f"{self.asked}:failed"
-
-    @property
-    def parked(self) -> str:
-        """The Run waits and continues by itself."""
-        return f"{self.asked}:parked"
-
-    @property
-    def queued(self) -> str:
-        """The Run waits for another one to end."""
-        return f"{self.asked}:queued"
-
-    @property
-    def going(self) -> tuple[str, ...]:
-        """What a Run shows that is not over."""
-        return self.working, self.parked, self.queued
-
-    @property
-    def all(self) -> tuple[str, ...]:
-        """Every one of them: exactly one is shown at a time."""
-        return (self.asked, *self.going, self.ready, self.failed)
-
-
 def end(record: Record, config: Config, ports: EndingPorts) -> Record:
     """End the Run that `record` tells of; the Record with its outcome. Raises nothing of GitHub's or git's."""
-    labels = Labels(config.label)
+    labels = config.asking
     ports.github.fall_back()
     outcome = record.outcome or Outcome.FAILED
     record = ports.journal.save(replace(record, outcome=outcome, parked=None, slot=0))

@@ -360,6 +360,22 @@ _ROWS = (
         ),
         retryable=False,
     ),
+    Failure(
+        code="unproved",
+        title="the work is not proved",
+        why=(
+            "`proof: require` is set, and what the program itself ran does not show that the work solves the "
+            "issue: the Session named no test, or its test passes without the change too, fails with it, or could "
+            "not be run."
+        ),
+        remedy=(
+            "The pull request, a draft, has the table of what was run. Where a test can show it, say in the issue "
+            "which one, and put the label on again: the next Run continues on the branch. A test that could not be "
+            "run often lacks a tool or a dependency: the setting `setup` installs it. Where nothing can be tested, "
+            "review the pull request yourself, or set `proof: show`."
+        ),
+        retryable=False,
+    ),
     # -- branch and pull request
     Failure(
         code="branch_conflict",

@@ -20,10 +20,12 @@ from bot.failures import RunFailed
 from bot.job_step import as_a_step
 from bot.journal import RunJournal
 from bot.ports import GitHub, IssueComment, Workspace
-from bot.record import FailureEntry, Outcome, Record, UnreadableRecord, from_json
+from bot.profiles import settings_of
+from bot.record import FailureEntry, Outcome, Record
 from bot.report.actions import Runner
 from bot.report.render import marker
 from bot.steps import next_step
+from bot.stored import UnreadableRecord, from_json
 from bot.trigger import Job, issue_of, read_job
 
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ def _finish(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
 
 def complete(record: Record, config: Config, wiring: Wiring, journal: RunJournal, *, cancelled: bool) -> Record:
     """End a Run whose own process is gone: what is known of it, told once."""
+    record, config = settings_of(record, config)
     ports = EndingPorts(wiring.github, wiring.workspace(config), wiring.report(config), journal)
     try:
         wiring.confine(config)  # a Session was in what git now looks at

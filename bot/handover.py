@@ -10,6 +10,8 @@ import stat
 from pathlib import Path
 
 from bot.ports import PullRequestText
+from bot.proof.claim import read_claim
+from bot.proof.facts import Claim
 
 MAX_BYTES = 256 * 1024
 _TEMPLATES = (
@@ -44,6 +46,10 @@ class Handover:
         title, _, body = text.strip().partition("\n")
         title = title.lstrip("# ").strip()
         return PullRequestText(title, body.strip()) if title else None
+
+    def claim(self, kind: str) -> Claim:
+        """The test that the Session says proves its work. Raises `NoClaim`."""
+        return read_claim(self._read(kind, "proof.json"))
 
     def note(self, kind: str) -> str:
         """What a Repair noted; "" when there is nothing usable."""

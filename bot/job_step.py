@@ -8,10 +8,10 @@ from bot.cancel import Cancelled
 from bot.clock import BadTimeScale, Clock
 from bot.config import ConfigInvalid
 from bot.failures import RunFailed
-from bot.record import UnreadableRecord
 from bot.report.actions import Runner
 from bot.settings import SETTINGS
 from bot.signals import CANCELLED, on_signals
+from bot.stored import UnreadableRecord
 from bot.trigger import BadEvent
 
 INPUT = 2

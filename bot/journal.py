@@ -16,8 +16,9 @@ from bot.failures import RunFailed
 from bot.git import Done, Git, evidence, last_line, unreachable
 from bot.open_runs import FILE, JOURNAL, OPEN, SLOT
 from bot.ports import SlotTaken
-from bot.record import Record, from_json, to_json
+from bot.record import Record
 from bot.steps import next_step
+from bot.stored import from_json, to_json
 
 _IDENTITY = ("-c", "user.name=nightjar", "-c", "user.email=nightjar@users.noreply.github.com")
 
@@ -36,6 +37,11 @@ class RunJournal:
         self._is_open = False
         self._slots: dict[int, str] = {}
         """Slots that this Run holds, and what their refs stand at."""
+
+    @property
+    def newest(self) -> str:
+        """The commit of the newest save on the ref; "" before there is one."""
+        return self._parent
 
     def last(self) -> Record | None:
         """The Record that the newest Run on this issue left on the ref; this Run's claim builds on it.

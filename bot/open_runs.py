@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 from bot.git import Git, unreachable
 from bot.ports import OpenRuns
-from bot.record import Record, UnreadableRecord, from_json
+from bot.record import Record
+from bot.stored import UnreadableRecord, from_json
 
 JOURNAL = "refs/nightjar/issue-"
 OPEN = "refs/nightjar/open/"

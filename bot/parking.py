@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from bot.config import Config
-from bot.ending import Labels, trying
+from bot.ending import trying
+from bot.labels import Labels
 from bot.ports import GitHub, Journal, Queue, Reporter, Time, Workflows
 from bot.queueing import ahead, free_slot
 from bot.record import FailureEntry, Record, WaitsFor
@@ -48,7 +49,7 @@ def park(record: Record, asked: Park, config: Config, ports: ParkingPorts) -> Re
     before = ahead(record, ports.queue.others(issue).records) if asked.waits_for is WaitsFor.SLOT else 0
     parked = record.parked_for(asked.waits_for, ports.time.now(), asked.until)
     parked = ports.journal.save(ports.report.parked(parked, before))
-    parked = _labelled(parked, Labels(config.label), ports)
+    parked = _labelled(parked, config.asking, ports)
     # Last of all: from now on another job may have it.
     parked = ports.journal.publish(parked, work=record.head if record.head != record.pushed else "")
     if asked.waits_for is WaitsFor.RUNNER:

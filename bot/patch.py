@@ -21,18 +21,19 @@ def read_patch(text: str) -> Iterator[FileChange]:
 
 def _file(lines: list[str]) -> FileChange:
     path = _same_name(lines[0])
-    deleted, mode, body = False, "", len(lines)
+    deleted, new, mode, body = False, False, "", len(lines)
     for at, line in enumerate(lines[1:], start=1):
         if line.startswith("@@"):
             body = at
             break
         deleted = deleted or line.startswith("deleted file mode")
+        new = new or line.startswith(("new file mode", "rename to "))
         mode = said[1] if (said := _MODE.match(line)) else mode
         if line.startswith("rename to "):
             path = _unquoted(line.removeprefix("rename to "))
     added = tuple(line[1:] for line in lines[body:] if line.startswith("+"))
     removed = tuple(line[1:] for line in lines[body:] if line.startswith("-"))
-    return FileChange(path, deleted, added, removed, "" if deleted else mode)
+    return FileChange(path, deleted, added, removed, "" if deleted else mode, new)
 
 
 def _same_name(header: str) -> str:

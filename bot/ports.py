@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from bot.ci.expectation import Pushed
+from bot.proof.facts import Claim, Ran
 from bot.record import Check, CiVerdict, Evidence, PullRequest, Record, SessionEntry
 
 
@@ -62,13 +63,16 @@ class GitHub(Protocol):
     def role_of(self, login: str) -> str:
         """`none`, `read`, `triage`, `write`, `maintain` or `admin`; `none` for whoever GitHub does not know."""
 
+    def own_login(self) -> str:
+        """Whom GitHub takes Nightjar for; "" where it does not tell."""
+
     def issue(self, number: int) -> Issue:
         """The issue (or pull request) of that number."""
 
     def comments(self, number: int) -> tuple[IssueComment, ...]:
         """All comments, oldest first."""
 
-    def read_file(self, path: str, ref: str) -> str | None:
+    def read_file(self, path: str, ref: str) -> bytes | None:
         """A file of the repository at `ref`, or None when there is none."""
 
     def swap_labels(self, number: int, *, add: str, remove: Sequence[str]) -> None:
@@ -155,6 +159,10 @@ class Delivered:
     pull_request: PullRequestText | None
     """None when there was nothing usable."""
     note: str
+    claim: Claim | None = None
+    """The test that it says proves its work; its shape is checked, and nothing else."""
+    claim_refused: str = ""
+    """Why what it left as `proof.json` is no claim; "" where it left none."""
 
 
 class Sessions(Protocol):
@@ -193,6 +201,8 @@ class FileChange:
     removed: tuple[str, ...]
     mode: str = ""
     """What kind of file it is now, as git has it (`120000` is a link, `160000` a submodule); "" for a deleted one."""
+    new: bool = False
+    """There was no file of this path before: it was added, or renamed to it."""
 
 
 class Workspace(Protocol):
@@ -272,6 +282,15 @@ class Tree(Protocol):
 
     def contents(self, entries: Sequence[TreeEntry], limit: int) -> tuple[bytes | None, ...]:
         """What is in these files; None for one of more than `limit` bytes, and for a submodule."""
+
+
+class Trials(Protocol):
+    """Runs commands on commits, in a clean tree and a home of their own, confined like a Session."""
+
+    def run(self, commit: str, command: str, *, laid_over: Sequence[str] = (), of: str = "", minutes: float) -> Ran:
+        """`setup` and then `command` in a clean tree of `commit`, with the files `laid_over` as the commit `of` has
+        them. It gets at most `minutes`, planned ones, and no more than the Run has left. Raises `Cancelled`.
+        """
 
 
 class Reporter(Protocol):

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 from bot.cancel import Cancel, Cancelled
 from bot.config import Config
-from bot.ending import Labels
 from bot.failures import RunFailed
-from bot.ports import CiWatch, GitHub, Journal, Queue, Reporter, Sessions, Time, Workflows, Workspace
+from bot.ports import CiWatch, GitHub, Journal, Queue, Reporter, Sessions, Time, Tree, Trials, Workflows, Workspace
 from bot.record import Outcome, Record
 
 _SWEEPS = re.compile(r"^\s*command:.*\bsweep\b", re.MULTILINE)
@@ -23,7 +22,9 @@ class Ports:
     github: GitHub
     ci: CiWatch
     workspace: Workspace
+    tree: Tree
     sessions: Sessions
+    trials: Trials
     report: Reporter
     journal: Journal
     queue: Queue
@@ -42,7 +43,7 @@ class Progress:
         self.record = record
         self.config = config
         self.ports = ports
-        self.labels = Labels(config.label)
+        self.labels = config.asking
         self.worked = False
         """Whether this job has done anything of length: else a new runner would do no better."""
         self.checkpointed = ""

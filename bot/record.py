@@ -1,17 +1,15 @@
-"""What a Run knows, as frozen values; to and from JSON, with a version.
+"""What a Run knows, as frozen values.
 
-A Run is taken from step to step by `bot.run`; each step returns a new `Record`. Nothing here does I/O.
+A Run is taken from step to step by `bot.run`; each step returns a new `Record`. Nothing here does I/O. As text it is
+`bot.stored`'s.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from cattrs.preconf.json import JsonConverter
+from bot.proof.facts import Claim, Proof
 
 VERSION = 1
 
@@ -34,6 +32,14 @@ class WaitsFor(StrEnum):
     RUNNER = "a new runner"
     USAGE_LIMIT = "the usage limit's reset"
     UNPAUSED = "`NIGHTJAR_PAUSED` to be taken back"
+
+
+class Proving(StrEnum):
+    """Where the Proof of the head stands: it is due; it is red, and a Repair is due; nothing is left to do for it."""
+
+    DUE = "due"
+    RED = "red"
+    DONE = "done"
 
 
 class CiState(StrEnum):
@@ -227,6 +233,8 @@ class RepairEntry:
     comment: int = 0
     conflict: bool = False
     """A conflict Repair; else a CI-fix Repair."""
+    proof: bool = False
+    """A CI-fix Repair of what the program itself ran: the named test or `check-command`."""
     fingerprint: str = ""
     """Of the failure it was started for: equal for the same checks with the same error lines."""
     suspicions: tuple[str, ...] = ()
@@ -272,6 +280,17 @@ class Record:
     title: str = ""
     body: str = ""
     """The pull request's text: from the Handover, or written by the program."""
+    claim: Claim | None = None
+    """The test that the newest Session to name one says proves the work."""
+    claimed_by: str = ""
+    """That Session's kind."""
+    claim_refused: str = ""
+    """Why what a Session named is not taken for a claim."""
+    proving: Proving = Proving.DUE
+    proof: Proof | None = None
+    """The newest; where `proving` is due, of an older head."""
+    kind: str = ""
+    """What the work changes: `code`, `tests` or `documentation`; "" before that was looked at."""
     pushed: str = ""
     """The Issue branch on the remote, as read back after the last push."""
     watched_since: str = ""
@@ -352,35 +371,3 @@ class Record:
     def noted(self, note: str) -> Record:
         """The same Record with one more note; a note is kept once."""
         return self if note in self.notes else replace(self, notes=(*self.notes, note))
-
-
-class UnreadableRecord(ValueError):
-    """A stored Record that is damaged, or written by a newer Nightjar."""
-
-
-@cache
-def _converter() -> JsonConverter:
-    from cattrs.preconf.json import make_converter
-
-    return make_converter(forbid_extra_keys=True)
-
-
-def to_json(record: Record) -> str:
-    """The Record as one JSON document."""
-    return str(_converter().dumps(record, indent=1, sort_keys=True))
-
-
-def from_json(text: str) -> Record:
-    """The Record that `to_json` wrote. Raises `UnreadableRecord`; never guesses."""
-    import json
-
-    try:
-        version = json.loads(text)["version"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise UnreadableRecord("record.json is not a Record: no version can be read from it") from error
-    if version != VERSION:
-        raise UnreadableRecord(f"record.json has version {version!r}; this Nightjar reads version {VERSION}")
-    try:
-        return _converter().loads(text, Record)
-    except Exception as error:  # cattrs raises a tree of types of its own
-        raise UnreadableRecord(f"record.json does not fit version {VERSION}: {type(error).__name__}") from error

@@ -1,8 +1,8 @@
 """The Run: from a claimed issue to a pull request that Nightjar stands behind, or to the reason why not.
 
-    claim ─> prepare ─> implement ─> sync ─> push ─> open ─> watch CI ─> finish
-                                      ^                        │
-                                      └─ Repair (red, conflict) or the base moved
+    claim ─> prepare ─> implement ─> sync ─> prove ─> push ─> open ─> watch CI ─> finish
+                                      ^        │                        │
+                                      └────────┴─ Repair (red, conflict) or the base moved
 
 Each step takes the Record further and saves it; the next step is chosen from the Record alone (`bot.steps`). A step
 that cannot go on raises `RunFailed`; whatever happens, the Run ends in exactly one reported outcome (`bot.ending`).
@@ -20,6 +20,8 @@ from bot.failures import RunFailed
 from bot.parking import Park, ParkingPorts, park
 from bot.ports import SlotTaken
 from bot.progress import Progress
+from bot.proof.facts import Verdict
+from bot.proving import Prover
 from bot.queueing import free_slot, usage_limited_until
 from bot.record import CheckState, CiState, FailureEntry, Outcome, Record, WaitsFor
 from bot.repetition import inherit
@@ -88,14 +90,15 @@ class Run(Progress):
             case Step.IMPLEMENT:
                 Working(self).implement()
             case Step.PUSH:
-                if self.checkpointed != self.record.head:  # after a lost runner it is known to be the Run's own
-                    self.checkpoint()
-                self.keep(pushed=self.ports.workspace.push(), watched_since=self.ports.time.now())
+                self._push()
+            case Step.PROVE:
+                Prover(self).prove()
             case Step.SYNC:
                 self._sync()
             case Step.OPEN:
                 self._open()
             case Step.WATCH:
+                self._stand_by_the_proof()
                 self._watch()
             case Step.RERUN:
                 self._rerun()
@@ -169,6 +172,24 @@ class Run(Progress):
         commit = self.ports.workspace.sample_base(self.record.base)
         merge = self.ports.workspace.merge(commit)
         self.keep(round_base=commit, head=merge.head, conflicts=merge.conflicts)
+
+    def _push(self) -> None:
+        """The Issue branch, and the pull request's text where the Proof is a newer one."""
+        if self.checkpointed != self.record.head:  # after a lost runner it is known to be the Run's own
+            self.checkpoint()
+        pushed = self.ports.workspace.push()
+        pull_request, proof = self.record.pull_request, self.record.proof
+        if pull_request is not None and proof is not None and proof.head == pushed:
+            text = self.ports.report.pull_request_text(self.record)
+            self.ports.github.edit_pull_request(pull_request.number, title=text.title, body=text.body)
+        self.keep(pushed=pushed, watched_since=self.ports.time.now())
+
+    def _stand_by_the_proof(self) -> None:
+        """Where `proof: require` is set, CI is not asked about work that is not proved. Raises `RunFailed`."""
+        proof = self.record.proof
+        if self.config.proof == "require" and proof is not None and proof.verdict is not Verdict.PROVED:
+            tried = proof.again or proof.after or proof.before
+            raise RunFailed("unproved", proof.why, tried.output if tried is not None else "")
 
     def _open(self) -> None:
         """The pull request: a draft until CI is green, where drafts are wanted."""

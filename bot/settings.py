@@ -7,7 +7,6 @@ with this table. Defaults are text, read by the same kind as what a user gives.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -28,6 +27,7 @@ from bot.kinds import (
     Variables,
     Whole,
 )
+from bot.setting import Setting
 
 LOGIN = r"[A-Za-z0-9](-?[A-Za-z0-9]){0,38}"
 """A GitHub login, as the sign-up form allows it."""
@@ -35,44 +35,15 @@ LOGIN = r"[A-Za-z0-9](-?[A-Za-z0-9]){0,38}"
 EVERY_KIND = "all"
 """The key of `instructions` for Sessions of every kind."""
 
+PROFILES = "labels"
+"""The key of the settings file under which profiles stand, by their labels."""
+
+SCHEMA_URL = "https://raw.githubusercontent.com/acme/nightjar/v1/docs/nightjar.schema.json"
+"""Where editors find the settings file's JSON Schema; the first line of a file names it:
+`# yaml-language-server: $schema=…`.
+"""
+
 _WEEK = 7 * 24 * 60
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One setting. Where `default` is "", `unset` tells people, and `absent` the code, what leaving it out means."""
-
-    name: str
-    kind: Kind
-    default: str
-    help: str
-    unset: str = "none"
-    absent: Any = None
-    secret: bool = False
-    in_file: bool = True
-    expression: str = ""
-
-    @property
-    def field(self) -> str:
-        """The name of the `Config` field."""
-        return self.name.replace("-", "_")
-
-    @property
-    def variable(self) -> str:
-        """The environment variable in which `action.yml` hands the input over."""
-        return f"INPUT_{self.name.replace('-', '_').upper()}"
-
-    @property
-    def default_value(self) -> Any:
-        """What `Config` holds when nobody gives anything."""
-        return self.kind.read(self.default) if self.default else self.absent
-
-    @property
-    def meaning(self) -> str:
-        """The help, and what may be given."""
-        obvious = self.secret or isinstance(self.kind, (Text, RefPart, Folder, Flag)) or self.name == "command"
-        allowed = "" if obvious else f" Give {self.kind.allowed}."
-        return f"{self.help}{allowed}{'' if self.in_file else ' As an input only.'}"
 
 
 def _minutes(name: str, default: str, help_: str, zero: bool = False) -> Setting:
@@ -102,24 +73,28 @@ _SETTINGS = (
         Text("a label of at most 42 characters", r".{1,42}"),
         "nightjar",
         "The label that asks for a Run; the workflow's own `if` must name it too.",
+        one_run=False,
     ),
     Setting(
         "required-permission",
         Choice(("read", "triage", "write", "maintain", "admin")),
         "write",
         "The least permission on the repository that whoever sets the label must have.",
+        one_run=False,
     ),
     Setting(
         "allowed-bots",
         Names("logins of apps such as dependabot[bot]", rf"{LOGIN}(\[bot\])?"),
         "none",
         "Apps whose label counts too.",
+        one_run=False,
     ),
     Setting(
         "max-working",
         Whole(1, 100),
         "3",
         "How many Runs of the repository may be at work at once. Others are queued, in the order of their labels.",
+        one_run=False,
     ),
     Setting(
         "paused",
@@ -165,6 +140,7 @@ _SETTINGS = (
         Variables(),
         "none",
         "Variables of the job that a Session gets although they look like credentials or are the runner's.",
+        one_run=False,
     ),
     Setting(
         "pass-model-key",
@@ -172,11 +148,12 @@ _SETTINGS = (
         "false",
         "Whether Sessions get the key itself instead of a placeholder. `claude` then hides it from the commands it "
         "runs, which takes bubblewrap and socat on the runner.",
+        one_run=False,
     ),
     # Claude
     Setting(
         "model",
-        Text("a model's name or alias", r"[A-Za-z0-9][\w.:/@\[\]-]*"),
+        Text("a model's name or alias", r"[A-Za-z0-9][A-Za-z0-9_.:/@\[\]-]*"),
         "",
         "The model that Sessions use.",
         unset="the CLI's own",
@@ -193,6 +170,7 @@ _SETTINGS = (
         "",
         "An installed `claude` to use, instead of installing one.",
         unset="installed",
+        one_run=False,
     ),
     Setting("claude-args", Arguments(), "", "More arguments for `claude`.", absent=()),
     Setting(
@@ -267,6 +245,7 @@ _SETTINGS = (
         RefPart("the beginning of a branch's name", "issue-1"),
         "nightjar/",
         "How the Issue branch's name begins.",
+        one_run=False,
     ),
     Setting(
         "working-directory", Folder(), ".", "Where in the repository a Session, `setup` and `check-command` start."
@@ -276,7 +255,14 @@ _SETTINGS = (
         "check-command",
         Text("a shell command", r".+", lines=True),
         "",
-        "How the repository is checked; the prompt asks Sessions to run it.",
+        "How the repository is checked: the prompt asks Sessions to run it, and it is run before the first push.",
+    ),
+    Setting(
+        "proof",
+        Choice(("show", "require", "off")),
+        "show",
+        "Whether the test that a Session names is run on the base and on the head, and `check-command` on the head, "
+        "before the first push. `require` makes a Failure of work that is not proved.",
     ),
     Setting(
         "protected-paths",
@@ -296,14 +282,21 @@ _SETTINGS = (
         "auto",
         "Whether the pull request is a draft: until CI is green, even then, or at no time.",
     ),
-    Setting("git-user-name", Text("a name", r"[^<>]+"), "github-actions[bot]", "Who the program's own commits are by."),
+    Setting(
+        "git-user-name",
+        Text("a name", r"[^<>]+"),
+        "github-actions[bot]",
+        "Who the program's own commits are by.",
+        one_run=False,
+    ),
     Setting(
         "git-user-email",
         Text("an e-mail address", r"[^<>\s@]+@[^<>\s@]+"),
         "41898282+github-actions[bot]@users.noreply.github.com",
         "Their address.",
+        one_run=False,
     ),
-    Setting("sign-off", Flag(), "false", "Whether commits carry `Signed-off-by`."),
+    Setting("sign-off", Flag(), "false", "Whether commits carry `Signed-off-by`.", one_run=False),
     Setting(
         "merge",
         Choice(("never", "merge", "squash")),
@@ -326,18 +319,25 @@ _SETTINGS = (
     ),
     Setting(
         "ci-dispatch",
-        Names("names of workflow files such as ci.yml", r"[\w.-]+\.ya?ml"),
+        Names("names of workflow files such as ci.yml", r"[^\s,/]+\.ya?ml"),
         "none",
         "Workflows that are started by `workflow_dispatch` after each push, for a token whose pushes start none; it "
         "needs `actions: write`.",
     ),
     # Else
     Setting(
+        "transcripts",
+        Choice(("auto", "always", "never")),
+        "auto",
+        "Whether the job keeps the Run page and the Sessions' transcripts as an artifact; `auto` keeps none in a "
+        "public repository, where everybody could read them.",
+    ),
+    Setting(
         "command",
-        Choice(("run", "finish", "sweep")),
+        Choice(("run", "finish", "sweep", "doctor")),
         "run",
-        "What this step does: `run`; `finish`, which reports a Run whose process is gone; or `sweep`, which takes up "
-        "Runs that wait.",
+        "What this step does: `run`; `finish`, which reports a Run whose process is gone; `sweep`, which takes up Runs "
+        "that wait; or `doctor`, which looks for what would make Runs fail.",
         in_file=False,
     ),
     Setting(
@@ -360,17 +360,30 @@ OUTPUTS: Mapping[str, str] = {
     "repairs": "How many Repairs were made.",
     "resumes": "How many Sessions were resumed.",
     "cost-usd": "What the Sessions cost together, in US dollars.",
+    "logs": "The folder to keep as an artifact, with the Run page and the transcripts; empty where none is to be kept.",
     "transcripts": "The paths of the Sessions' logs, one a line.",
 }
 
 
+def profiles_meaning() -> str:
+    """What profiles are, in one line."""
+    never = ", ".join(f"`{one.name}`" for one in SETTINGS.values() if one.in_file and not one.in_profile)
+    return (
+        "Profiles: more labels that ask for a Run, each with settings that go before the rest of the file; an input "
+        "goes before both. The shipped workflow starts for labels that begin with `nightjar:`. For all Runs alike, and "
+        f"so in no profile: {never}. "
+        f"In the file only: `{PROFILES}: {{nightjar:fast: {{model: haiku, max-repairs: 1}}}}`."
+    )
+
+
 def settings_table() -> str:
     """The README's table of settings, as Markdown."""
-    rows = ["| Setting | Default | Meaning |", "|---|---|---|"]
+    rows = []
     for setting in SETTINGS.values():
         default = f"`{setting.default}`" if setting.default and setting.default != "none" else setting.unset
         rows.append(f"| `{setting.name}` | {default} | {setting.meaning} |")
-    return "\n".join(rows)
+    profiles = f"| `{PROFILES}` | none | {profiles_meaning()} |"
+    return "\n".join(["| Setting | Default | Meaning |", "|---|---|---|", rows[0], profiles, *rows[1:]])
 
 
 def action_inputs() -> dict[str, dict[str, Any]]:

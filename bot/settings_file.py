@@ -1,137 +1,246 @@
-"""The settings file as entries with line numbers: YAML read as data, and only as much of YAML as settings need.
+"""The settings file as entries with their places: YAML read as data, and only as much of YAML as settings need.
 
 Scalars are taken as they are written (`5`, `yes` and `1e3` are text here; each setting's kind reads them), so
-that YAML's own guesses change nothing. Aliases, tags other than the plain ones, more than one document, and
+that YAML's own guesses change nothing. Anchors, aliases, tags other than the plain ones, more than one document, and
 files beyond the bounds are refused.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 from bot.kinds import Raw
+from bot.labels import MAX_LABEL
 
 if TYPE_CHECKING:
     import yaml
 
 MAX_CHARACTERS = 65_536
 MAX_DEPTH = 4
-MAX_NAME = 80
+_BYTE_ORDER_MARK = "\ufeff"
+_PREFIX = "tag:yaml.org,2002:"
 _PLAIN = frozenset(
-    f"tag:yaml.org,2002:{name}"
-    for name in ("str", "int", "float", "bool", "null", "timestamp", "seq", "map", "merge", "value")
+    _PREFIX + name for name in ("str", "int", "float", "bool", "null", "timestamp", "seq", "map", "merge", "value")
 )
+_SAID = 200
+"""Characters of what YAML's parser says."""
+_MAPPING = "must be a mapping, a line `setting: value` for each setting"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Where in the file, both counted from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """Something that is wrong with the file."""
+
+    place: Place
+    text: str
 
 
 class FileInvalid(Exception):
-    """The file as a whole cannot be read; the text is one line with its name and, where known, the line number."""
+    """Nothing of the file can be read, and why."""
+
+    def __init__(self, place: Place, text: str) -> None:
+        super().__init__(text)
+        self.problem = Problem(place, text)
+
+
+class Misplaced(ValueError):
+    """A value whose shape no setting has, and where it is."""
+
+    def __init__(self, place: Place, text: str) -> None:
+        super().__init__(text)
+        self.place = place
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """One text; "" for null."""
+
+    place: Place
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list."""
+
+    place: Place
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """A mapping."""
+
+    place: Place
+    entries: tuple[Entry, ...]
+
+
+Value = Scalar | Items | Entries
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One top-level key: `where` is `<file>:<line>`; `problem` says why `raw` could not be taken, or is empty."""
+    """One key of a mapping, with its own place and its value."""
 
     key: str
-    raw: Raw
-    where: str
-    problem: str = ""
+    place: Place
+    value: Value
 
 
-def read_entries(text: str, name: str) -> list[Entry]:
-    """The entries of the file `name`, in order. Raises `FileInvalid`."""
+def read_entries(file: bytes | str) -> tuple[tuple[Entry, ...], tuple[Problem, ...]]:
+    """The file's entries in order, and what is wrong with those that are left out. Raises `FileInvalid`."""
     import yaml
 
-    if len(text) > MAX_CHARACTERS:
-        raise FileInvalid(f"{name}: has {len(text)} characters; at most {MAX_CHARACTERS} are allowed")
+    text = _text(file if isinstance(file, bytes) else file.encode("utf-8", errors="surrogatepass"))
     try:
-        _check_shape(text, name)
+        _check_shape(text)
         root = yaml.compose(text, yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = f":{mark.line + 1}" if mark else ""
         tabs = " (indent with spaces, not tabs)" if "'\\t'" in str(error.problem) else ""
-        raise FileInvalid(f"{name}{line}: is not valid YAML: {error.problem or error.context}{tabs}") from error
-    except yaml.YAMLError as error:
-        raise FileInvalid(f"{name}: is not valid YAML: {str(error).splitlines()[0]}") from error
-    if root is None or (isinstance(root, yaml.ScalarNode) and root.tag.endswith(":null")):
-        return []
+        said = f"is not valid YAML: {str(error.problem or error.context)[:_SAID]}{tabs}"
+        raise FileInvalid(_place(mark), said) from error
+    except yaml.reader.ReaderError as error:
+        said = f"there is the character U+{ord(text[error.position]):04X}, which YAML does not allow"
+        raise FileInvalid(_place_of(text, error.position), said) from error
+    if root is None or (isinstance(root, yaml.ScalarNode) and root.tag == f"{_PREFIX}null"):
+        return (), ()
     if not isinstance(root, yaml.MappingNode):
-        raise FileInvalid(f"{name}:{_line(root)}: must be a mapping, a line `setting: value` for each setting")
-    return _entries(root, name)
+        raise FileInvalid(_place(root.start_mark), _MAPPING)
+    builder = _Builder([])
+    return builder.entries(root, ""), tuple(builder.problems)
 
 
-def _check_shape(text: str, name: str) -> None:
+def raw_of(value: Value) -> Raw:
+    """What a setting's kind reads: a text, a list of texts, or texts by key. Raises `Misplaced`."""
+    if isinstance(value, Items):
+        return tuple(_plain(item) for item in value.values)
+    if isinstance(value, Entries):
+        return {entry.key: _plain(entry.value) for entry in value.entries}
+    if not value.text.strip():
+        raise Misplaced(value.place, "has no value; leave the line out for the default")
+    return value.text
+
+
+def _plain(value: Value) -> str:
+    if not isinstance(value, Scalar):
+        raise Misplaced(value.place, "is nested too deeply; give plain text there")
+    if not value.text.strip():
+        raise Misplaced(value.place, "has no value there; leave it out")
+    return value.text
+
+
+def _text(data: bytes) -> str:
+    """The text of a file in UTF-8, with or without a mark that says so. Raises `FileInvalid`."""
+    try:
+        text = data.decode("utf-8").removeprefix(_BYTE_ORDER_MARK)
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8", errors="replace")
+        said = f"is not UTF-8: there is the byte 0x{data[error.start]:02x}; save the file as UTF-8"
+        raise FileInvalid(_place_of(before, len(before)), said) from error
+    if len(text) > MAX_CHARACTERS:
+        said = f"has {len(text)} characters, and this is the first too many; at most {MAX_CHARACTERS} are allowed"
+        raise FileInvalid(_place_of(text, MAX_CHARACTERS), said)
+    return text
+
+
+def _check_shape(text: str) -> None:
     """Refuse what could blow up or surprise before anything is built from it."""
     import yaml
 
-    depth = 0
+    depth = documents = 0
     for event in yaml.parse(text, yaml.SafeLoader):
-        where = f"{name}:{event.start_mark.line + 1}" if event.start_mark else name
         if isinstance(event, yaml.AliasEvent):
-            raise FileInvalid(f"{where}: the alias *{event.anchor} is not allowed; write the value out")
-        if isinstance(event, yaml.CollectionStartEvent):
+            said = f"the alias *{str(event.anchor)[:MAX_LABEL]} is not allowed; write the value out"
+            raise FileInvalid(_place(event.start_mark), said)
+        if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
+            said = f"the anchor &{event.anchor[:MAX_LABEL]} is not allowed; write values out wherever they are needed"
+            raise FileInvalid(_place(event.start_mark), said)
+        if isinstance(event, yaml.DocumentStartEvent):
+            documents += 1
+            if documents > 1:
+                raise FileInvalid(_place(event.start_mark), "a second document begins here; only one is allowed")
+        elif isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > MAX_DEPTH:
-                raise FileInvalid(f"{where}: is nested deeper than any setting")
+                said = f"is nested deeper than any setting; at most {MAX_DEPTH} levels are allowed"
+                raise FileInvalid(_place(event.start_mark), said)
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
 
 
-def _entries(root: yaml.MappingNode, name: str) -> list[Entry]:
-    first: dict[str, int] = {}
-    entries = []
-    for key_node, value_node in root.value:
-        where = f"{name}:{_line(key_node)}"
-        try:
-            key = _scalar(key_node)
-        except ValueError:
-            key = ""
-        if not key.isprintable() or not 0 < len(key) <= MAX_NAME:
-            raise FileInvalid(f"{where}: the name of a setting must be plain text")
-        if key in first:
-            entries.append(Entry(key, "", where, f"is given twice, first on line {first[key]}"))
-            continue
-        first[key] = _line(key_node)
-        try:
-            entries.append(Entry(key, _raw(value_node), where))
-        except ValueError as error:
-            entries.append(Entry(key, "", where, str(error)))
-    return entries
+@dataclass(frozen=True, slots=True)
+class _Builder:
+    """Makes values of YAML's nodes; what cannot be one is a problem, and left out."""
 
+    problems: list[Problem]
 
-def _raw(node: yaml.Node) -> Raw:
-    """A scalar as text, a list as a tuple of text, a mapping as texts by key. Raises `ValueError` saying why not."""
-    import yaml
+    def entries(self, node: yaml.MappingNode, within: str) -> tuple[Entry, ...]:
+        """The entries of the mapping `within`, the names of the keys around it; "" for the file itself."""
+        return tuple(self._entries(node, within))
 
-    if node.tag not in _PLAIN:
-        raise ValueError(f"the tag {node.tag.removeprefix('tag:yaml.org,2002:')!r} is not allowed; write plain text")
-    if isinstance(node, yaml.SequenceNode):
-        return tuple(_scalar(item) for item in node.value)
-    if isinstance(node, yaml.MappingNode):
-        texts: dict[str, str] = {}
+    def _entries(self, node: yaml.MappingNode, within: str) -> Iterator[Entry]:
+        first: dict[str, int] = {}
         for key_node, value_node in node.value:
-            key = _scalar(key_node)
-            if key in texts:
-                raise ValueError(f"the key {key[:MAX_NAME]!r} is given twice")
-            texts[key] = _scalar(value_node)
-        return texts
-    text = _scalar(node)
-    if not text.strip():
-        raise ValueError("has no value; leave the line out for the default")
-    return text
+            place = _place(key_node.start_mark)
+            key = self._key(key_node, within)
+            if not key:
+                continue
+            path = f"{within}{key}"
+            if key in first:
+                self.problems.append(Problem(place, f"`{path}`: is given twice, first on line {first[key]}"))
+                continue
+            first[key] = place.line
+            value = self._value(value_node, path)
+            if value is not None:
+                yield Entry(key, place, value)
+
+    def _key(self, node: yaml.Node, within: str) -> str:
+        import yaml
+
+        key = str(node.value) if isinstance(node, yaml.ScalarNode) and node.tag in _PLAIN else ""
+        if key.isprintable() and 0 < len(key) <= MAX_LABEL and key == key.strip():
+            return key
+        inside = f"`{within.removesuffix('.')}`: " if within else ""
+        said = f"{inside}a name must be plain text of at most {MAX_LABEL} characters in one line"
+        self.problems.append(Problem(_place(node.start_mark), said))
+        return ""
+
+    def _value(self, node: yaml.Node, path: str) -> Value | None:
+        import yaml
+
+        place = _place(node.start_mark)
+        if node.tag not in _PLAIN:
+            said = f"`{path}`: the tag {node.tag.removeprefix(_PREFIX)[:MAX_LABEL]!r} is not allowed; write plain text"
+            self.problems.append(Problem(place, said))
+            return None
+        if isinstance(node, yaml.MappingNode):
+            return Entries(place, self.entries(node, f"{path}."))
+        if isinstance(node, yaml.SequenceNode):
+            values = [self._value(item, path) for item in node.value]
+            return Items(place, tuple(value for value in values if value is not None))
+        return Scalar(place, "" if node.tag == f"{_PREFIX}null" else str(node.value))
 
 
-def _scalar(node: yaml.Node) -> str:
-    import yaml
-
-    if not isinstance(node, yaml.ScalarNode):
-        raise ValueError("is nested too deeply; give plain text there")
-    if node.tag not in _PLAIN:
-        raise ValueError(f"the tag {node.tag.removeprefix('tag:yaml.org,2002:')!r} is not allowed; write plain text")
-    value: Any = node.value
-    return "" if node.tag.endswith(":null") else str(value)
+class _Mark(Protocol):
+    line: int
+    column: int
 
 
-def _line(node: yaml.Node) -> int:
-    return int(node.start_mark.line) + 1
+def _place(mark: _Mark | None) -> Place:
+    return Place(mark.line + 1, mark.column + 1) if mark else Place(1, 1)
+
+
+def _place_of(text: str, index: int) -> Place:
+    before = text[:index]
+    return Place(before.count("\n") + 1, index - (before.rfind("\n") + 1) + 1)

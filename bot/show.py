@@ -10,10 +10,10 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -22,14 +22,14 @@ from bot.credential import FixedToken
 from bot.failures import RunFailed
 from bot.git import Done, Git, Remote, unreachable
 from bot.open_runs import FILE, JOURNAL
-from bot.record import Record, UnreadableRecord, from_json, to_json
+from bot.page.history import saves
+from bot.record import Record
 from bot.report.terminal import Save, plain, run_page
+from bot.stored import UnreadableRecord, from_json, to_json
 
 NO_RUN = 1
 UNREADABLE = 2
 INTERRUPTED = 130
-_SAVES = 101
-"""Saves that are read: one more than are printed, so that it can be said that there are more."""
 _NO_RUN = "no Run was begun on issue #{issue}"
 _NO_CLONE = "this is no clone of a repository; call it in one, or set GITHUB_REPOSITORY and GITHUB_TOKEN"
 _NO_GIT = "git cannot be run: {why}"
@@ -37,7 +37,7 @@ _CANNOT = "the Run on issue #{issue} cannot be shown: {why}"
 _LS_REMOTE, _FETCH = "the Run's ref could not be read", "the Run's Record could not be fetched"
 
 
-class _Repository(Protocol):
+class Repository(Protocol):
     """Where git runs; `bot.git.Git` is one."""
 
     def local(self, *words: str, check: bool) -> Done:
@@ -67,26 +67,42 @@ class Found:
     record: Record
     saves: tuple[Save, ...]
 
+    @property
+    def as_of(self) -> datetime:
+        """When it stood so: now, or when its last job ended, which was with its last save. In UTC."""
+        return self.saves[0].at if self.record.told and self.saves else Clock.today()
+
 
 def show_command(issue: int, *, as_json: bool, remote: str, environ: Mapping[str, str]) -> int:
     """Print the newest Run on `issue`; the exit code. `remote` is one of the clone's."""
+
+    def show(found: Found, _: Repository) -> int:
+        _print(f"{to_json(found.record)}\n" if as_json else _page(found))
+        return 0
+
+    return on_the_run("show", issue, show, remote=remote, environ=environ)
+
+
+def on_the_run(
+    command: str, issue: int, act: Callable[[Found, Repository], int], *, remote: str, environ: Mapping[str, str]
+) -> int:
+    """The exit code of `act` on the newest Run on `issue`; without one, or where it is not to be had, a line on stderr.
+    `remote` is one of the clone's.
+    """
     try:
         with _repository(remote, environ) as (repository, where):
             found = find(repository, where, issue)
+            return _refuse(command, _NO_RUN.format(issue=issue), NO_RUN) if found is None else act(found, repository)
     except (RunFailed, UnreadableRecord, BadTimeScale) as problem:
         why = problem.reason if isinstance(problem, RunFailed) else str(problem)
-        return _refuse(_CANNOT.format(issue=issue, why=why), UNREADABLE)
+        return _refuse(command, _CANNOT.format(issue=issue, why=why), UNREADABLE)
     except OSError as error:
-        return _refuse(_NO_GIT.format(why=error.strerror or error), UNREADABLE)
+        return _refuse(command, _NO_GIT.format(why=error.strerror or error), UNREADABLE)
     except KeyboardInterrupt:
         return INTERRUPTED
-    if found is None:
-        return _refuse(_NO_RUN.format(issue=issue), NO_RUN)
-    _print(f"{to_json(found.record)}\n" if as_json else _page(found))
-    return 0
 
 
-def find(repository: _Repository, where: str, issue: int) -> Found | None:
+def find(repository: Repository, where: str, issue: int) -> Found | None:
     """The newest Run on `issue` in the repository that `where` (an address or a remote) names; None without one.
 
     Raises `RunFailed`, `UnreadableRecord`.
@@ -102,19 +118,11 @@ def find(repository: _Repository, where: str, issue: int) -> Found | None:
     if fetched.code:
         raise unreachable(_FETCH, fetched)
     record = from_json(repository.local("cat-file", "blob", f"{commit}:{FILE}", check=False).out)
-    return Found(record, _saves(repository, commit))
-
-
-def _saves(repository: _Repository, commit: str) -> tuple[Save, ...]:
-    """The journal. A save's other parent is work that was checkpointed with it."""
-    options = ("--first-parent", "--no-show-signature", "--no-color", f"--max-count={_SAVES}", "--format=%ct %s")
-    lines = repository.local("log", *options, commit, "--", check=False).out.splitlines()
-    found = (line.partition(" ") for line in lines)
-    return tuple(Save(datetime.fromtimestamp(int(at), UTC), said) for at, _, said in found if at.isdigit())
+    return Found(record, saves(lambda *words: repository.local(*words, check=False).out, commit))
 
 
 @contextmanager
-def _repository(remote: str, environ: Mapping[str, str]) -> Iterator[tuple[_Repository, str]]:
+def _repository(remote: str, environ: Mapping[str, str]) -> Iterator[tuple[Repository, str]]:
     """Where git is to run, and what is asked. Raises `RunFailed`, `BadTimeScale`, `OSError`."""
     name = environ.get("GITHUB_REPOSITORY", "")
     token = environ.get("INPUT_GITHUB_TOKEN", "") or environ.get("GITHUB_TOKEN", "")
@@ -133,10 +141,8 @@ def _repository(remote: str, environ: Mapping[str, str]) -> Iterator[tuple[_Repo
 
 
 def _page(found: Found) -> str:
-    over = found.record.told and found.saves
-    now = found.saves[0].at if over else Clock.today()  # its last job ended with its last save
     width = os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else 0
-    return run_page(found.record, found.saves, now, width)
+    return run_page(found.record, found.saves, found.as_of, width)
 
 
 def _print(text: str) -> None:
@@ -149,6 +155,6 @@ def _print(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _refuse(line: str, code: int) -> int:
-    print(f"nightjar show: {plain(line)}", file=sys.stderr)
+def _refuse(command: str, line: str, code: int) -> int:
+    print(f"nightjar {command}: {plain(line)}", file=sys.stderr)
     return code

@@ -17,7 +17,7 @@ from bot.own_runner import check_runner
 from bot.record import Outcome, Record
 from bot.report.actions import Runner
 from bot.signals import CANCELLED, on_signals
-from bot.trigger import BadEvent, Ignored, default_branch_of, read_event, read_job
+from bot.trigger import BadEvent, Ignored, by_label, default_branch_of, read_event, read_job
 
 INPUT = 2
 
@@ -48,7 +48,7 @@ def _start(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
     job = read_job(environ)
     now = clock.today().isoformat(timespec="seconds")
     payload = read_payload(environ)
-    asked = read_event(environ.get("GITHUB_EVENT_NAME", ""), payload, config.label, now)
+    asked = read_event(environ.get("GITHUB_EVENT_NAME", ""), payload, now)
     if isinstance(asked, Ignored):
         return _skipped(runner, asked)
 
@@ -58,17 +58,20 @@ def _start(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
 
     with Wiring(job, config, environ, runner, clock) as wiring:
         check_runner(config, environ, payload, wiring.github.is_public)
+        default_branch = default_branch_of(payload) or wiring.github.default_branch()
+        config = read_config(environ, wiring.github.read_file(SETTINGS_FILE, default_branch))
+        check_claude_path(config)
+        asked = by_label(asked, config.asking)
+        if isinstance(asked, Ignored):
+            return _skipped(runner, asked)
         # Of a Run that waits the Record says who asked for it, and that they may.
         trigger = None if asked.take_up else permitted(asked, job, config, wiring.github, runner)
         if isinstance(trigger, Ignored):
             return _skipped(runner, trigger)
-        default_branch = default_branch_of(payload) or wiring.github.default_branch()
-        config = read_config(environ, wiring.github.read_file(SETTINGS_FILE, default_branch))
-        check_claude_path(config)
         if trigger is None:
             record = take_up(asked.issue, job, config, wiring)
         else:
-            record = begin(trigger, job, default_branch, config, wiring)
+            record = begin(trigger, job, default_branch, config.for_label(trigger.label), wiring)
         if isinstance(record, Ignored):
             return _skipped(runner, record)
         if not record.slot and not clock.cancel.requested:

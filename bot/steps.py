@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from bot.record import CiState, CiVerdict, FailureEntry, Record
+from bot.record import CiState, CiVerdict, FailureEntry, Proving, Record
 
 MAX_BASE_MOVES = 5
 """Rounds that a Run makes only because the Base branch moved."""
@@ -18,6 +18,7 @@ class Step(StrEnum):
     PREPARE = "preparing the workspace"
     IMPLEMENT = "working on the issue"
     SYNC = "merging the base branch"
+    PROVE = "running the test that proves the work"
     PUSH = "pushing the Issue branch"
     OPEN = "opening the pull request"
     WATCH = "watching CI"
@@ -41,6 +42,10 @@ def next_step(record: Record) -> Step:
         return Step.REPAIR
     if not record.round_base:
         return Step.SYNC
+    if record.proving is Proving.DUE:
+        return Step.PROVE
+    if record.proving is Proving.RED:
+        return Step.REPAIR
     if record.pushed != record.head:
         return Step.PUSH
     if record.pull_request is None:

@@ -19,9 +19,10 @@ from bot.job_step import as_a_step
 from bot.own_runner import check_runner
 from bot.ports import OpenRuns, Time
 from bot.queueing import next_in_turn
-from bot.record import CiState, Parked, Record, UnreadableRecord, WaitsFor
+from bot.record import CiState, Parked, Record, WaitsFor
 from bot.report.actions import Runner
 from bot.start import exit_code
+from bot.stored import UnreadableRecord
 from bot.sweeping import Around, Due, due
 from bot.trigger import Ignored, Job, issue_of, read_job
 
@@ -107,7 +108,7 @@ class Sweep:
             last = record.jobs[-1]
             around = replace(around, conclusion=self.wiring.workflows.conclusion(last.run_id, last.run_attempt))
         elif record.parked.waits_for is WaitsFor.CI:
-            seen = self.wiring.ci(self.config).look(record.pushed)
+            seen = self.wiring.ci(self.config.for_label(record.trigger.label)).look(record.pushed)
             around = replace(around, ci_runs=seen.state is CiState.PENDING)
         return due(record, around)
 

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from bot.config import Config
 from bot.failures import RunFailed
 from bot.ports import Queue, Workflows
+from bot.profiles import settings_of
 from bot.queueing import next_in_turn
-from bot.record import Record, UnreadableRecord
+from bot.record import Record
 from bot.run import Run
+from bot.stored import UnreadableRecord
 from bot.trigger import Ignored, Job
 from bot.wiring import Wiring
 
@@ -28,6 +30,7 @@ def take_up(issue: int, job: Job, config: Config, wiring: Wiring) -> Record | Ig
         return Ignored(f"no Run waits on issue #{issue}")
     if record.parked is None:
         return Ignored(f"the Run on issue #{issue} is at work in another job")
+    record, config = settings_of(record, config)
     ports = wiring.ports(config, journal)
     record = record.taken_up(job.entry(ports.time.now()))
     try:

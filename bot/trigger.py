@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from bot.labels import Labels
 from bot.record import JobEntry, Trigger
 
 ROLES = ("none", "read", "triage", "write", "maintain", "admin")
@@ -51,11 +52,17 @@ class Asked:
     asked_by: str
     is_bot: bool
     label: str
+    """The label that was put on; "" where none was (`workflow_dispatch`)."""
     at: str
     title: str | None = None
     body: str = ""
     take_up: bool = False
     """Asked by Nightjar itself, for a Run that waits: nothing is to be begun."""
+
+    @property
+    def by_bot(self) -> bool:
+        """Whether an App asks, or the token of a job."""
+        return self.is_bot or self.asked_by.endswith("[bot]")
 
     def trigger(self, job: Job, title: str, body: str) -> Trigger:
         """The Trigger: the issue's text as the payload had it, else `title` and `body` as GitHub has them now."""
@@ -88,25 +95,25 @@ def read_job(environ: Mapping[str, str]) -> Job:
     return Job(repository, run_id, int(attempt) if attempt.isdigit() else 1, url, workflow)
 
 
-def read_event(name: str, payload: object, label: str, now: str) -> Asked | Ignored:
+def read_event(name: str, payload: object, now: str) -> Asked | Ignored:
     """What the event asks for. `now`: ISO 8601, for events without a time of their own. Raises `BadEvent`."""
     if name not in EVENTS:
         raise BadEvent(f"event {name or '(none)'!r} cannot start a Run; run the workflow on {' or '.join(EVENTS)}")
     if not isinstance(payload, dict):
         raise BadEvent("the event's payload is not a JSON object")
-    return _dispatched(payload, label, now) if name == "workflow_dispatch" else _labelled(payload, label, now)
+    return _dispatched(payload, now) if name == "workflow_dispatch" else _labelled(payload, now)
 
 
-def _labelled(payload: Mapping[str, Any], label: str, now: str) -> Asked | Ignored:
+def _labelled(payload: Mapping[str, Any], now: str) -> Asked | Ignored:
     issue, sender = payload.get("issue"), payload.get("sender")
     if not isinstance(issue, dict) or not isinstance(sender, dict) or not isinstance(issue.get("number"), int):
         raise BadEvent("the event's payload has no issue or no sender; run the workflow on issues: types: [labeled]")
     if payload.get("action") != "labeled":
         return Ignored(f"the issue was {payload.get('action')}, not labelled")
     given = payload.get("label")
-    name = given.get("name") if isinstance(given, dict) else None
-    if name != label:
-        return Ignored(f"the label {name!r} is not {label!r}")
+    label = str(given.get("name") or "") if isinstance(given, dict) else ""
+    if not label:
+        return Ignored("the event names no label")
     number = issue["number"]
     if issue.get("pull_request"):
         return Ignored(f"#{number} is a pull request; Nightjar works on issues")
@@ -123,7 +130,7 @@ def _labelled(payload: Mapping[str, Any], label: str, now: str) -> Asked | Ignor
     )
 
 
-def _dispatched(payload: Mapping[str, Any], label: str, now: str) -> Asked | Ignored:
+def _dispatched(payload: Mapping[str, Any], now: str) -> Asked | Ignored:
     inputs, sender = payload.get("inputs"), payload.get("sender")
     text = str((inputs.get("issue") if isinstance(inputs, dict) else "") or "").strip().lstrip("#")
     if not text.isascii() or not text.isdigit() or int(text) == 0:
@@ -131,7 +138,22 @@ def _dispatched(payload: Mapping[str, Any], label: str, now: str) -> Asked | Ign
     login = str((sender.get("login") if isinstance(sender, dict) else "") or "")
     is_bot = isinstance(sender, dict) and sender.get("type") == "Bot"
     take_up = isinstance(inputs, dict) and str(inputs.get("take-up")).lower() == "true"
-    return Asked(issue=int(text), asked_by=login, is_bot=is_bot, label=label, at=now, take_up=take_up)
+    return Asked(issue=int(text), asked_by=login, is_bot=is_bot, label="", at=now, take_up=take_up)
+
+
+def by_label(asked: Asked, labels: Labels) -> Asked | Ignored:
+    """The same request when its label is one that asks for a Run; one without a label is one by the setting `label`."""
+    if not asked.label:
+        return replace(asked, label=labels.asked)
+    if asked.label == labels.asked or asked.label in labels.profiles:
+        return asked
+    shown = f"the label {asked.label!r} is not {labels.asked!r}"
+    if asked.label in labels.states:
+        return Ignored(f"{shown}; it is how Nightjar shows where a Run stands")
+    if not asked.label.startswith(f"{labels.asked}:"):
+        return Ignored(shown)
+    profiles = f"profiles are {', '.join(map(repr, labels.profiles))}" if labels.profiles else "there are no profiles"
+    return Ignored(f"{shown}, nor a profile of the settings file; {profiles}")
 
 
 def default_branch_of(payload: object) -> str:
@@ -179,7 +201,7 @@ def may_ask(asked: Asked, role: str, *, required: str, allowed_bots: Sequence[st
     """None when whoever asked may; a bot only when it is named, a person only with the role. Roles as GitHub has them
     now.
     """
-    if asked.is_bot or asked.asked_by.endswith("[bot]"):
+    if asked.by_bot:
         return (
             None
             if asked.asked_by in allowed_bots
@@ -188,3 +210,21 @@ def may_ask(asked: Asked, role: str, *, required: str, allowed_bots: Sequence[st
     if holds(role, required):
         return None
     return Ignored(f"{asked.asked_by} has the permission {role!r} on this repository; {required!r} is required")
+
+
+def may_this_bot(asked: Asked, own_login: str) -> Ignored | None:
+    """None when the bot that asks is another than Nightjar itself; `own_login` is "" where GitHub does not tell.
+
+    Its own label would let one Run start the next, without an end. A person whose token Nightjar shows GitHub may ask
+    like anybody: what is done with that token never sets the label that asks, so only the person can have.
+    """
+    if not own_login:
+        return Ignored(f"GitHub does not tell whether {asked.asked_by} is Nightjar itself, which never starts a Run")
+    if _app(asked.asked_by) == _app(own_login):
+        return Ignored(f"{asked.asked_by} is Nightjar itself, which never starts a Run, whatever `allowed-bots` names")
+    return None
+
+
+def _app(login: str) -> str:
+    """What an App is called: GitHub writes its login with `[bot]` behind it, or without, and in any case."""
+    return login.lower().removesuffix("[bot]")

@@ -29,12 +29,15 @@ from bot.job_time import JobTime
 from bot.journal import RunJournal
 from bot.model_access import model_access
 from bot.open_runs import OpenRunRefs
+from bot.page.history import RunHistory
+from bot.page.writer import PageWriter
 from bot.progress import Ports
 from bot.report.actions import Runner
-from bot.report.render import Limits
+from bot.report.render import Limits, ShownProfile
 from bot.report.reporter import GitHubReporter
 from bot.settings import SETTINGS
 from bot.tree import GitTree
+from bot.trials import ConfinedTrials
 from bot.trigger import Job
 from bot.workspace import GitWorkspace, Identity
 
@@ -62,6 +65,7 @@ class Wiring:
         server = (environ.get("GITHUB_SERVER_URL", "") or "https://github.com").rstrip("/")
         remote = Remote(f"{server}/{job.repository}.git", credential)
         self._git = Git(self._work, remote, clock, environ)
+        self._journal: RunJournal | None = None
         self.queue = OpenRunRefs(Git(self._work / "open", remote, clock, environ), runner.log)
         self.workflows = GitHubWorkflows(self._client, self.github.default_branch)
 
@@ -98,7 +102,8 @@ class Wiring:
 
     def journal(self, issue: int) -> RunJournal:
         """Where the Runs on `issue` keep their Record."""
-        return RunJournal(self._root / "record.json", self._git, issue, self._redactor.clean)
+        self._journal = RunJournal(self._root / "record.json", self._git, issue, self._redactor.clean)
+        return self._journal
 
     def workspace(self, config: Config) -> GitWorkspace:
         """git for the Run."""
@@ -114,10 +119,25 @@ class Wiring:
 
     def report(self, config: Config) -> GitHubReporter:
         """What tells people."""
+        profile = config.profile
         limits = Limits(
-            config.max_repairs, config.max_cost_usd, config.run_timeout_minutes, config.session_timeout_minutes
+            *(config.max_repairs, config.max_cost_usd, config.run_timeout_minutes, config.session_timeout_minutes),
+            profile=ShownProfile(profile.label, profile.names, profile.overridden) if profile else None,
         )
-        return GitHubReporter(self.github, self._runner, self._redactor, limits, self._clock.today)
+        today = self._clock.today
+        return GitHubReporter(self.github, self._runner, self._redactor, limits, today, self._pages(config))
+
+    def _pages(self, config: Config) -> PageWriter:
+        """What writes the Run page; `transcripts` says whether the job is to keep it."""
+        keeps = config.transcripts
+        return PageWriter(
+            self._root / "logs",
+            RunHistory(self._git, lambda: self._journal.newest if self._journal else ""),
+            redactor=self._redactor,
+            today=self._clock.today,
+            say=self.say,
+            wanted=lambda: keeps == "always" or (keeps == "auto" and not self.github.is_public()),
+        )
 
     def ci(self, config: Config, overall: Deadline | None = None) -> Watch:
         """What watches CI; `overall` is the job's own limit."""
@@ -158,21 +178,44 @@ class Wiring:
         )
         return Surroundings(config, folders, self._environ, self.say)
 
+    def _trials(self, config: Config, deadline: Deadline, sessions: ClaudeSessions) -> ConfinedTrials:
+        """In folders of their own. How they are isolated the Sessions' surroundings say for both."""
+        folder = self._work / "trial"
+        folders = Folders(
+            checkout=folder / "tree",
+            logs=self._root / "logs",
+            handover=folder / "reports",
+            claude_home=folder / "home",
+            install=self._root / "cli",
+            shown=(self._git.bare,),
+        )
+        around = Surroundings(config, folders, self._environ, lambda _: None)
+        return ConfinedTrials(
+            *(config, around, self._clock, deadline),
+            git=self._git,
+            redactor=self._redactor,
+            say=self.say,
+            set_up=sessions.set_up_elsewhere,
+        )
+
     def ports(self, config: Config, journal: RunJournal) -> Ports:
         """The ports of a Run of this job."""
         deadline = self._deadline(config)
         around = self._surroundings(config)
+        sessions = ClaudeSessions(
+            *(config, around, self._clock, deadline),
+            redactor=self._redactor,
+            confined=self._git.confine,
+            model=lambda: model_access(config, self._environ, self.say, self._open),
+            tree=GitTree(self._git),
+        )
         return Ports(
             github=self.github,
             ci=self.ci(config, deadline),
             workspace=self.workspace(config),
-            sessions=ClaudeSessions(
-                *(config, around, self._clock, deadline),
-                redactor=self._redactor,
-                confined=self._git.confine,
-                model=lambda: model_access(config, self._environ, self.say, self._open),
-                tree=GitTree(self._git),
-            ),
+            tree=GitTree(self._git),
+            sessions=sessions,
+            trials=self._trials(config, deadline, sessions),
             report=self.report(config),
             journal=journal,
             queue=self.queue,

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from bot.cancel import Cancelled
+from bot.difference import Kind, kind_of
 from bot.failures import RunFailed, UsageLimitReached
 from bot.kinds import is_on
 from bot.parking import Park
 from bot.ports import Delivered, FileChange
 from bot.progress import Progress
-from bot.record import Evidence, Record, RepairEntry, SessionEntry, WaitsFor
+from bot.proving import red_of
+from bot.record import Evidence, Proving, Record, RepairEntry, SessionEntry, WaitsFor
 from bot.repetition import fingerprint, repeats
 from bot.suspicion import closed_by_messages, protected, suspicions
 
@@ -43,6 +45,7 @@ class Working:
         earlier = suspicions(workspace.changed(workspace.forked_at(), before)) if run.record.continuation else ()
         run.keep(suspicions=(*earlier, *self._looked_at(workspace.changed(before, head), before)))
         self._describe(left)
+        self._claimed(left)
         run.keep(implemented=True)
         run.checkpoint()
 
@@ -56,12 +59,19 @@ class Working:
         run.keep(title=run.record.trigger.title, body=commits)
         run.note("The session left no text for the pull request: title and body are Nightjar's own.")
 
+    def _claimed(self, left: Delivered) -> None:
+        """The test that the Session named; one that names none leaves what an earlier one has named."""
+        if left.claim is not None or left.claim_refused:
+            last = self._run.record.sessions[-1].name
+            self._run.keep(claim=left.claim, claimed_by=last, claim_refused=left.claim_refused)
+
     def repair(self) -> None:
         """One Repair. It is counted before its Session starts, so that no crash makes it free."""
         run = self._run
         run.still_ours()
         self._may_spend()
         conflicts = run.record.conflicts
+        of_proof = run.record.proving is Proving.RED and not conflicts
         evidence = [] if conflicts else self._evidence()
         mark = fingerprint(evidence) if evidence else ""
         red = conflicts or tuple(item.check.name for item in evidence)
@@ -72,7 +82,9 @@ class Working:
             names = ", ".join(f"`{name}`" for name in red)
             tried = f"Repair {number - 1} changed the code, and the same failure came back: {names}"
             raise RunFailed("ci_repeats", tried, evidence[0].excerpt)
-        entry = RepairEntry(number, red, before=run.record.head, conflict=bool(conflicts), fingerprint=mark)
+        entry = RepairEntry(
+            number, red, before=run.record.head, conflict=bool(conflicts), proof=of_proof, fingerprint=mark
+        )
         run.keep(repairs=(*before, entry))
         run.publish()
         left = self._hold(lambda: run.ports.sessions.repair(run.record, evidence, self._session_ended))
@@ -82,6 +94,8 @@ class Working:
 
     def _evidence(self) -> list[Evidence]:
         run = self._run
+        if run.record.proving is Proving.RED and run.record.proof is not None:
+            return list(red_of(run.record.proof))
         failed = run.record.ci.failed if run.record.ci is not None else ()
         return [run.ports.github.evidence(check) for check in failed]
 
@@ -97,6 +111,9 @@ class Working:
         run.keep(conflicts=(), round_base=run.record.round_base if merged and head == entry.before else "")
         if not entry.conflict and head == entry.before and run.record.ci is not None:
             run.keep_repair(ci=run.record.ci.state)
+        self._claimed(left)
+        documentation = kind_of(changes) is Kind.DOCUMENTATION
+        run.keep(proving=Proving.DONE if head == entry.before or documentation else Proving.DUE)
         pull_request = run.record.pull_request
         if pull_request is not None:
             run.record = run.ports.report.repaired(run.record)

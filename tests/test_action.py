@@ -14,6 +14,10 @@ import yaml
 
 from bot import bootstrap
 from bot.kinds import Choice
+from bot.labels import Labels
+from bot.sandbox.ci.expressions import Scope
+from bot.sandbox.ci.templates import condition_holds
+from bot.sandbox.ci.values import Value
 from bot.settings import OUTPUTS, SETTINGS, action_inputs, settings_table
 
 ROOT = Path(__file__).parent.parent
@@ -92,6 +96,25 @@ def test_shipped_workflow_runs_one_job_an_issue() -> None:
     assert f"github.event.label.name == '{SETTINGS['label'].default}'" in job["if"]
 
 
+@pytest.mark.parametrize("label", ["nightjar", "nightjar:fast", "nightjar:typo"])
+def test_shipped_workflow_starts_for_labels_that_may_ask(label: str) -> None:
+    """The label and those of profiles come to a runner, which knows what profiles there are."""
+    assert starts_for(label)
+
+
+@pytest.mark.parametrize("label", ["bug", "night", "nightjars", "my nightjar:fast", *Labels("nightjar").states])
+def test_shipped_workflow_does_not_start_for_other_labels(label: str) -> None:
+    """A foreign label, and one by which Nightjar shows how a Run stands, in any letter case, cost nothing."""
+    assert not starts_for(label)
+    assert not starts_for(label.upper())
+
+
+def starts_for(label: str) -> bool:
+    """Whether the job runs when that label is put on an issue."""
+    contexts: dict[str, Value] = {"github": {"event_name": "issues", "event": {"label": {"name": label}}}, "inputs": {}}
+    return condition_holds(load(SHIPPED)["jobs"]["run"]["if"], Scope(contexts))
+
+
 def test_wake_starts_for_issue_branches_only() -> None:
     """An event of CI's that is about another branch starts no job, and so costs nothing."""
     condition = load(WAKE)["jobs"]["wake"]["if"]
@@ -109,7 +132,7 @@ def test_shipped_workflows_outlive_the_run(path: Path) -> None:
 def test_shipped_workflows_give_only_known_inputs(path: Path) -> None:
     """The workflows that users copy set inputs that the action has, the two keys among them."""
     work, lost = load(path)["jobs"].values()
-    run, report = work["steps"]
+    run, report, _ = work["steps"]
     assert {"github-token", "anthropic-api-key", "paused"} <= run["with"].keys() <= SETTINGS.keys()
     for step in (report, *lost["steps"]):
         assert {"github-token", "command"} <= step["with"].keys() <= SETTINGS.keys()
@@ -117,11 +140,25 @@ def test_shipped_workflows_give_only_known_inputs(path: Path) -> None:
 
 @pytest.mark.parametrize("path", [SHIPPED, WAKE], ids=lambda path: path.name)
 def test_shipped_workflows_report_a_killed_run(path: Path) -> None:
-    """The last step runs whatever became of the first, and a second job where that could not: both only report."""
+    """The second step runs whatever became of the first, and a second job where that could not: both only report."""
     work, lost = load(path)["jobs"].values()
-    assert work["steps"][-1]["if"] == "always()"
+    _, report, _ = work["steps"]
+    assert report["if"] == "always()"
     assert lost["if"].startswith("always() && needs.")
-    assert [step["with"]["command"] for step in (work["steps"][-1], *lost["steps"])] == ["finish", "finish"]
+    assert [step["with"]["command"] for step in (report, *lost["steps"])] == ["finish", "finish"]
+
+
+@pytest.mark.parametrize("path", [SHIPPED, WAKE], ids=lambda path: path.name)
+def test_shipped_workflows_keep_the_run_page(path: Path) -> None:
+    """The last step keeps the folder that either of the others names, if one does; it fails no job, and its action is
+    pinned by commit.
+    """
+    work, _ = load(path)["jobs"].values()
+    *others, keep = work["steps"]
+    told = " || ".join(f"steps.{step['id']}.outputs.logs" for step in reversed(others))
+    assert (keep["if"], keep["with"]["path"]) == (f"always() && ({told})", f"${{{{ {told} }}}}")
+    assert keep["continue-on-error"] == "true"
+    assert re.fullmatch(r"actions/upload-artifact@[0-9a-f]{40}", keep["uses"])
 
 
 @pytest.mark.parametrize(

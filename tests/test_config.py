@@ -119,7 +119,6 @@ MINUTES = "give minutes above 0, up to 10080"
 ARGUMENTS = "give arguments for claude, but none for format, conversation, permission, settings, model or cost"
 
 VARIABLES = "give names of environment variables, * as a wildcard (AWS_*), with commas between them, or none"
-TEXTS = "give text, or in the file a mapping with the keys all, implement, continue, conflict, ci-fix"
 
 BAD_INPUTS = [
     ("max-repairs", "-1", f"'-1' is not allowed; {WHOLE}"),
@@ -149,7 +148,7 @@ BAD_INPUTS = [
         "plan",
         "'plan' is not allowed; give acceptEdits, auto, bypassPermissions or dontAsk",
     ),
-    ("command", "fly", "'fly' is not allowed; give run, finish or sweep"),
+    ("command", "fly", "'fly' is not allowed; give run, finish, sweep or doctor"),
     ("label", "x" * 43, f"'{'x' * 37}...' is not allowed; give a label of at most 42 characters"),
     ("label", "a\nb", "'a\\nb' is not allowed; give a label of at most 42 characters"),
     ("claude-version", "latest", "'latest' is not allowed; give a version such as 2.1.332"),
@@ -226,62 +225,12 @@ def test_flags_that_nightjar_decides_are_refused(flag: str) -> None:
         assert problems(None, {"claude-args": text}) == [wanted]
 
 
-COMMANDS = "give shell commands, as text or as a list"
-
-BAD_FILES = [
-    ("max-repair: 3\n", ":1: `max-repair` is not a setting; did you mean `max-repairs`?"),
-    ("draft: never\nMAX_REPAIRS: 3\n", ":2: `MAX_REPAIRS` is not a setting; did you mean `max-repairs`?"),
-    ("zebra: 3\n", ":1: `zebra` is not a setting; the README lists them all"),
-    ("\n\nmax-repairs: -1\n", f":3: `max-repairs`: '-1' is not allowed; {WHOLE}"),
-    ("max-repairs: [1]\n", f":1: `max-repairs`: a list is not allowed; {WHOLE}"),
-    ("max-repairs: {a: 1}\n", f":1: `max-repairs`: a mapping is not allowed; {WHOLE}"),
-    ("max-repairs:\n", ":1: `max-repairs`: has no value; leave the line out for the default"),
-    ("draft: never\ndraft: auto\n", ":2: `draft`: is given twice, first on line 1"),
-    (
-        "instructions: {fly: x}\n",
-        f":1: `instructions`: the key 'fly' is not allowed; {TEXTS}",
-    ),
-    ("instructions: {all: x, all: y}\n", ":1: `instructions`: the key 'all' is given twice"),
-    ("setup: [[x]]\n", ":1: `setup`: is nested too deeply; give plain text there"),
-    (
-        "label: !!python/name:os.system x\n",
-        ":1: `label`: the tag 'python/name:os.system' is not allowed; write plain text",
-    ),
-    ("label: &x a\nmodel: *x\n", ":2: the alias *x is not allowed; write the value out"),
-    ("setup: [[[[[[x]]]]]]\n", ":1: is nested deeper than any setting"),
-    ("- label\n", ":1: must be a mapping, a line `setting: value` for each setting"),
-    ("just text\n", ":1: must be a mapping, a line `setting: value` for each setting"),
-    ('setup: ["a\\0b"]\n', f":1: `setup`: there is a character that no text can have; {COMMANDS}"),
-    (
-        'check-command: "\\ud800"\n',
-        ":1: `check-command`: there is a character that no text can have; give a shell command",
-    ),
-    ('"a\\nb": c\n', ":1: the name of a setting must be plain text"),
-    ("{a: b}: c\n", ":1: the name of a setting must be plain text"),
-    (
-        "setup:\n\t- x\n",
-        ":2: is not valid YAML: found character '\\t' that cannot start any token (indent with spaces, not tabs)",
-    ),
-    ("label: 'x\n", ":2: is not valid YAML: found unexpected end of stream"),
-    ("a: 1\n---\nb: 2\n", ":2: is not valid YAML: but found another document"),
-    ("label: \x07\n", ": is not valid YAML: unacceptable character #x0007: special characters are not allowed"),
-    ("x" * 70_000, ": has 70000 characters; at most 65536 are allowed"),
-    ("command: run\n", ":1: `command` must not be in the file; give it as an input"),
-]
-
-
-@pytest.mark.parametrize(("text", "line"), BAD_FILES)
-def test_bad_file_is_one_line(text: str, line: str) -> None:
-    """A mistake in the file is answered with the file's name, the line and what is allowed."""
-    assert problems(text) == [FILE + line]
-
-
 @pytest.mark.parametrize("name", ["github-token", "app-private-key", "anthropic-api-key", "claude-code-oauth-token"])
 def test_secret_in_file_is_refused_unseen(name: str) -> None:
     """A secret in the file is refused, called published, and not repeated."""
     (line,) = problems(f"{name}: sk-very-secret\n")
     assert line == (
-        f"{FILE}:1: `{name}` must not be in a file; "
+        f"{FILE}:1:1: `{name}` must not be in a file; "
         "replace that secret, since it has been published, and give the new one as an input"
     )
 
@@ -292,8 +241,8 @@ def test_every_problem_is_told_at_once() -> None:
     with pytest.raises(ConfigInvalid) as caught:
         read_config({"INPUT_DRAFT": "perhaps", "INPUT_MODEL": "a b"}, text, FILE)
     assert [line.partition(";")[0] for line in caught.value.problems] == [
-        f"{FILE}:1: `max-repairs`: '-1' is not allowed",
-        f"{FILE}:2: `labl` is not a setting",
+        f"{FILE}:1:14: `max-repairs`: '-1' is not allowed",
+        f"{FILE}:2:1: `labl` is not a setting",
         "input `model`: 'a b' is not allowed",
         "input `draft`: 'perhaps' is not allowed",
         "input `github-token`: is missing",
@@ -378,9 +327,9 @@ def test_claude_path_must_be_a_program(tmp_path: Path) -> None:
 
 
 def test_config_has_a_field_for_each_setting() -> None:
-    """The table and `Config` name the same settings in the same order, and `Config` adds no defaults of its own."""
+    """The table and `Config` name the same settings in the same order, and `Config` adds the profiles alone."""
     fields = dataclasses.fields(Config)
-    assert [field.name for field in fields] == [setting.field for setting in SETTINGS.values()]
+    assert [field.name for field in fields] == [*(setting.field for setting in SETTINGS.values()), "labels", "profile"]
     assert all(field.default is dataclasses.MISSING for field in fields)
 
 
@@ -393,7 +342,7 @@ def test_values_have_the_types_that_config_declares() -> None:
         value = getattr(config, field)
         if value is None:
             assert annotation.endswith(" | None"), field
-        elif field != "instructions":
+        elif field not in ("instructions", "labels"):
             assert annotation.removesuffix(" | None") == names[type(value)], field
 
 

@@ -27,7 +27,7 @@ CASES = {
     45: ("names that git does not take", ("titles", "paths", "collision", "case twin")),
     46: ("the checkout's credential", ("a", "b")),
     47: ("the machine's git does not cooperate", ("a", "b", "c", "d", "e", "f")),
-    48: ("who may pull the trigger", ("person", "bot", "fail closed")),
+    48: ("who may pull the trigger", ("person", "bot", "own bot", "fail closed")),
     49: ("edited after approval", ("issue", "comments", "repair")),
     50: ("text a human cannot see", ("issue", "every path", "idempotent", "fenced", "kept", "counted")),
     52: ("secrets reach the session, then the world", ("environment", "texts", "diff", "masks")),

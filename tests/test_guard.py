@@ -269,6 +269,7 @@ def test_a_known_secret_is_replaced_however_it_is_written(before: str) -> None:
     "token",
     [
         "ghs_" + "A1b2" * 9,
+        "ghs_1234567_" + "eyJ0eXAi.A1-_" * 40,
         "ghp_" + "A1b2" * 9,
         "gho_" + "A1b2" * 9,
         "github_pat_" + "A1b2" * 10,

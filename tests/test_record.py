@@ -25,11 +25,9 @@ from bot.record import (
     RepairEntry,
     SessionEntry,
     Trigger,
-    UnreadableRecord,
     WaitsFor,
-    from_json,
-    to_json,
 )
+from bot.stored import UnreadableRecord, from_json, to_json
 
 TRIGGER = Trigger(
     repository="acme/widget",

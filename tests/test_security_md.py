@@ -10,7 +10,8 @@ from tests.adversary.attempts import ATTEMPTS
 from tests.adversary.elsewhere import ELSEWHERE
 from tests.adversary.theatre import CONSEQUENCES
 
-TEXT = (Path(__file__).parents[1] / "SECURITY.md").read_text(encoding="utf-8")
+REPOSITORY = Path(__file__).parents[1]
+TEXT = (REPOSITORY / "SECURITY.md").read_text(encoding="utf-8")
 COLUMNS = 6
 
 
@@ -49,6 +50,18 @@ def test_what_relaxed_gives_away() -> None:
 def of(row: list[str]) -> list[Attempt]:
     """The attempts on the runner that a row names."""
     return [one for one in ATTEMPTS if f"`{one.id}`" in row[-1]]
+
+
+def test_readme_leads_to_a_heading() -> None:
+    """Whoever sets Nightjar up is led to what CI's secrets meet, and that is there."""
+    headings = {
+        re.sub(r"[^a-z0-9 -]", "", line.lower()).strip().replace(" ", "-")
+        for line in TEXT.splitlines()
+        if line[:1] == "#"
+    }
+    links = re.findall(r"\(SECURITY\.md#([^)]+)\)", (REPOSITORY / "README.md").read_text(encoding="utf-8"))
+    assert links
+    assert set(links) <= headings
 
 
 def test_length() -> None:

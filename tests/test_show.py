@@ -35,11 +35,10 @@ from bot.record import (
     SessionEntry,
     Trigger,
     WaitsFor,
-    from_json,
-    to_json,
 )
 from bot.report.terminal import plain
 from bot.sandbox.github import EmbeddedGitHub
+from bot.stored import from_json, to_json
 from tests.run.stage import FILES, MEND, RED_AT_FIRST, Stage, does, note, says, session
 
 MENDED = session("repair", does(f"{MEND}; {note('The operands were swapped.')}", "mend it"), says("Fixed."))

@@ -13,6 +13,7 @@ from bot.record import (
     CiVerdict,
     FailureEntry,
     Outcome,
+    Proving,
     PullRequest,
     Record,
     RepairEntry,
@@ -27,7 +28,8 @@ CLAIMED = replace(FRESH, claimed=True)
 PREPARED = replace(CLAIMED, placed=True, head=A, base_commit=A)
 IMPLEMENTED = replace(PREPARED, head=B, implemented=True)
 SYNCED = replace(IMPLEMENTED, round_base=A)
-PUSHED = replace(SYNCED, pushed=B)
+PROVED = replace(SYNCED, proving=Proving.DONE)
+PUSHED = replace(PROVED, pushed=B)
 OPENED = replace(PUSHED, pull_request=PullRequest(8, "https://x/8", draft=True))
 
 FAILED = Check("test", "github-actions", "ci.yml", CheckState.FAILED, "failure", "https://x/1", job_id=1)
@@ -51,8 +53,12 @@ DECLINED = RepairEntry(1, ("test",), before=B, after=B, summary="the runner's fa
         (PREPARED, Step.IMPLEMENT),
         (IMPLEMENTED, Step.SYNC),
         (replace(SYNCED, conflicts=("a.txt",)), Step.REPAIR),
-        (SYNCED, Step.PUSH),
-        (replace(SYNCED, pushed=A), Step.PUSH),
+        (SYNCED, Step.PROVE),
+        (replace(SYNCED, proving=Proving.RED), Step.REPAIR),
+        (replace(SYNCED, proving=Proving.RED, conflicts=("a.txt",)), Step.REPAIR),
+        (replace(SYNCED, proving=Proving.RED, round_base=""), Step.SYNC),
+        (PROVED, Step.PUSH),
+        (replace(PROVED, pushed=A), Step.PUSH),
         (PUSHED, Step.OPEN),
         (OPENED, Step.WATCH),
         (ci(CiState.GREEN, head=A), Step.WATCH),

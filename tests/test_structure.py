@@ -15,35 +15,50 @@ BOT = ROOT / "bot"
 
 # Room → the rooms it may import; what is not here may not be imported. A room is a module or a folder of `bot/`.
 # Data flows one way: event → trigger → run → report; policy is pure, and what touches the world stands behind `ports`.
-POLICY = "cancel config ending failures kinds parking ports progress queueing record repetition steps suspicion working"
+POLICY = (
+    "cancel config ending failures kinds labels parking ports progress proof proving queueing record repetition steps "
+    "suspicion working"
+)
 TABLE = {
     # facts and pure rules
     "cancel": "",
     "clock": "cancel",
     "failures": "",
-    "record": "",
+    "record": "proof",
+    "stored": "record",
     "kinds": "",
-    "settings": "kinds",
-    "settings_file": "kinds",
-    "config": "kinds settings settings_file",
+    "labels": "",
+    "setting": "kinds",
+    "settings": "kinds setting",
+    "settings_file": "kinds labels",
+    "file_values": "labels settings settings_file",
+    "schema": "kinds labels setting settings",
+    "config": "file_values labels settings",
+    "profiles": "config record",
     "ci": "record",
-    "ports": "ci record",
+    "clone": "",
+    "init": "ci clone config setting settings",
+    "doctor": "ci config failures init settings",
+    "ports": "ci proof record",
     "steps": "record",
     "queueing": "record",
     "sweeping": "record steps",
     "repetition": "record",
-    "suspicion": "guard ports",
+    "difference": "ports",
+    "suspicion": "difference guard ports proof",
     "patch": "ports",
-    "trigger": "record",
+    "trigger": "labels record",
     "guard": "",
+    "proof": "",
     "forwarder": "",
     "isolation": "",
     # the Run
     "run": POLICY,
     "progress": "cancel config ending failures ports record",
-    "working": "cancel failures kinds parking ports progress record repetition suspicion",
-    "parking": "config ending failures ports queueing record steps",
-    "ending": "config failures ports record suspicion",
+    "working": "cancel difference failures kinds parking ports progress proof proving record repetition suspicion",
+    "proving": "difference failures ports progress proof record repetition suspicion",
+    "parking": "labels config ending failures ports queueing record steps",
+    "ending": "labels config failures ports record suspicion",
     # the edges
     "credential": "failures",
     "git": "clock credential failures isolation",
@@ -51,47 +66,64 @@ TABLE = {
     "outgoing": "git guard",
     "tree": "git ports",
     "workspace": "ci clock failures git guard leftovers outgoing patch ports",
-    "journal": "failures git open_runs ports record steps",
-    "open_runs": "git ports record",
+    "journal": "stored failures git open_runs ports record steps",
+    "open_runs": "stored git ports record",
     "event": "trigger",
     "job_time": "clock",
+    "report_files": "",
+    "trials": "claude clock config failures git guard proof report_files tree",
     "model_access": "config failures forwarder",
-    "handover": "ports",
-    "claude": "cancel clock config failures guard handover isolation kinds ports record",
-    "github": "ci clock credential failures guard ports record",
-    "report": "failures guard ports record",
+    "handover": "ports proof",
+    "claude": "cancel clock config failures guard handover isolation kinds ports proof record",
+    "github": "ci clock credential doctor failures guard ports record",
+    "report": "difference failures guard ports proof record",
     # putting it together
     "wiring": (
         "claude clock config credential failures git github guard job_time journal model_access open_runs "
-        "progress report settings tree trigger workspace"
+        "page progress report settings tree trials trigger workspace"
     ),
     "signals": "cancel claude clock",
-    "taking_up": "config failures ports queueing record run trigger wiring",
-    "beginning": "config failures guard journal ports record report run trigger wiring",
+    "taking_up": "profiles stored config failures ports queueing record run trigger wiring",
+    "beginning": "stored config failures guard journal ports record report run trigger wiring",
     "own_runner": "config trigger",
     "start": "beginning cancel clock config event failures own_runner record report signals taking_up trigger wiring",
-    "job_step": "cancel clock config failures record report settings signals trigger",
-    "finish": "clock config ending event failures job_step journal ports record report steps taking_up trigger wiring",
+    "job_step": "stored cancel clock config failures record report settings signals trigger",
+    "finish": (
+        "profiles stored clock config ending event failures job_step journal ports record report steps "
+        "taking_up trigger wiring"
+    ),
     "sweep": (
-        "clock config event failures finish job_step own_runner ports queueing record report start sweeping taking_up "
-        "trigger wiring"
+        "clock config event failures finish job_step own_runner ports queueing record report start stored sweeping "
+        "taking_up trigger wiring"
+    ),
+    # at a terminal, before there is a Run
+    "placing": "",
+    "own_token": "clone credential failures",
+    "init_command": "clock clone config failures github init own_token placing report",
+    "examining": "claude clock config credential doctor failures github guard init kinds model_access",
+    "doctor_command": "cancel clock clone config doctor examining github init own_token report sandbox",
+    "doctor_step": (
+        "clock config credential doctor examining failures github guard job_step record report settings trigger"
     ),
     "bootstrap": "",
     # the sandbox stands beside the product: the command reaches it for `nightjar demo` only
     "sandbox": "ci clock settings",
     "replay": "claude",
-    "show": "clock credential failures git open_runs record report",
-    "__main__": "finish isolation replay sandbox show start sweep",
+    "page": "claude failures git guard record replay report",
+    "page_command": "page record show stored",
+    "show": "stored clock credential failures git open_runs page record report",
+    "__main__": "doctor_command doctor_step finish init_command isolation page_command replay sandbox show start sweep",
     "__init__": "",
 }
 
 # Pure rooms: what they may take from the standard library and beyond it. Anything that does I/O is missing.
-PURE = {"record", "failures", "ports", "steps", "trigger", "ci", "repetition", "suspicion", "patch", "run"} | {
-    *("progress", "working", "parking", "queueing", "sweeping"),
+PURE = {"record", "stored", "failures", "ports", "steps", "trigger", "ci", "repetition", "patch", "run"} | {
+    *("difference", "doctor", "suspicion"),
+    *("progress", "working", "parking", "queueing", "sweeping", "proof"),
 }
 QUIET_MODULES = {
     *("__future__", "bot", "collections", "dataclasses", "enum", "functools", "hashlib", "re", "types", "typing"),
-    *("datetime", "fnmatch", "traceback", "textwrap", "unicodedata", "json", "yaml", "cattrs", "pathlib"),
+    *("datetime", "fnmatch", "traceback", "textwrap", "unicodedata", "json", "yaml", "cattrs", "pathlib", "xml"),
 }
 # One place each for what the design wants in one place.
 ONLY_IN = {
@@ -99,8 +131,8 @@ ONLY_IN = {
     "ghapi": {"github"},
     "jwt": {"github"},
     "tenacity": {"github", "git", "claude"},
-    "jinja2": {"report", "claude"},
-    "cattrs": {"record"},
+    "jinja2": {"report", "claude", "page"},
+    "cattrs": {"stored"},
     "msgspec": {"claude"},
 }
 CATALOGUE = {"failures"}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from bot.trigger import Asked, BadEvent, Ignored, Job, issue_of, may_ask, read_event, read_job
+from bot.labels import Labels
+from bot.trigger import Asked, BadEvent, Ignored, Job, by_label, issue_of, may_ask, may_this_bot, read_event, read_job
 
 NOW = "2026-05-01T10:00:00+00:00"
 
@@ -26,7 +28,7 @@ def issue(**changes: Any) -> dict[str, Any]:
 
 def test_labelled_issue() -> None:
     """The event's own snapshot of the issue is what the Run works on, asked for by the event's sender."""
-    asked = read_event("issues", labelled(), "nightjar", NOW)
+    asked = read_event("issues", labelled(), NOW)
 
     assert asked == Asked(7, "alice", False, "nightjar", "2026-05-01T09:59:00Z", "A title", "A text")
     trigger = asked.trigger(Job("acme/widget", "42", 1, "https://example.com/42"), "Edited since", "Edited since")
@@ -35,7 +37,7 @@ def test_labelled_issue() -> None:
 
 def test_issue_without_text() -> None:
     """GitHub sends null for an empty text."""
-    asked = read_event("issues", issue(body=None), "nightjar", NOW)
+    asked = read_event("issues", issue(body=None), NOW)
     assert isinstance(asked, Asked)
     assert asked.body == ""
 
@@ -43,9 +45,9 @@ def test_issue_without_text() -> None:
 def test_dispatched() -> None:
     """A dispatch carries no issue: text and time are those of now, and a `#` may stand before the number."""
     payload = {"inputs": {"issue": "#7"}, "sender": {"login": "alice", "type": "User"}}
-    asked = read_event("workflow_dispatch", payload, "nightjar", NOW)
+    asked = read_event("workflow_dispatch", payload, NOW)
 
-    assert asked == Asked(7, "alice", False, "nightjar", NOW)
+    assert asked == Asked(7, "alice", False, "", NOW)
     trigger = asked.trigger(Job("acme/widget", "42", 1, "https://example.com/42"), "As it is", "Now")
     assert (trigger.title, trigger.body) == ("As it is", "Now")
 
@@ -55,18 +57,60 @@ def test_dispatched() -> None:
     [
         (labelled(action="unlabeled"), "unlabeled, not labelled"),
         (labelled(action="opened"), "opened, not labelled"),
-        (labelled(label={"name": "bug"}), "'bug' is not 'nightjar'"),
-        (labelled(label={"name": "NIGHTJAR"}), "'NIGHTJAR' is not 'nightjar'"),
-        (labelled(label=None), "None is not 'nightjar'"),
+        (labelled(label=None), "names no label"),
         (issue(state="closed"), "#7 is closed"),
         (issue(pull_request={"url": "x"}), "#7 is a pull request"),
     ],
 )
 def test_ignored(payload: Mapping[str, Any], why: str) -> None:
     """What is not Nightjar's to do is ignored, with the reason."""
-    found = read_event("issues", payload, "nightjar", NOW)
+    found = read_event("issues", payload, NOW)
     assert isinstance(found, Ignored)
     assert why in found.why
+
+
+FAST = Labels("nightjar", ("nightjar:fast", "urgent"))
+
+
+@pytest.mark.parametrize(
+    ("given", "label"),
+    [("nightjar", "nightjar"), ("nightjar:fast", "nightjar:fast"), ("urgent", "urgent"), ("", "nightjar")],
+)
+def test_labels_that_ask(given: str, label: str) -> None:
+    """The setting `label` and the labels of profiles ask for a Run; a dispatch asks like the former."""
+    asked = Asked(7, "alice", False, given, NOW)
+    assert by_label(asked, FAST) == replace(asked, label=label)
+
+
+@pytest.mark.parametrize(
+    ("given", "labels", "why"),
+    [
+        ("bug", Labels("nightjar"), "the label 'bug' is not 'nightjar'"),
+        ("bug", FAST, "the label 'bug' is not 'nightjar'"),
+        ("NIGHTJAR", FAST, "the label 'NIGHTJAR' is not 'nightjar'"),
+        (
+            "nightjar:parked",
+            FAST,
+            "the label 'nightjar:parked' is not 'nightjar'; it is how Nightjar shows where a Run stands",
+        ),
+        (
+            "nightjar:typo",
+            FAST,
+            (
+                "the label 'nightjar:typo' is not 'nightjar', nor a profile of the settings file; profiles are "
+                "'nightjar:fast', 'urgent'"
+            ),
+        ),
+        (
+            "nightjar:typo",
+            Labels("nightjar"),
+            "the label 'nightjar:typo' is not 'nightjar', nor a profile of the settings file; there are no profiles",
+        ),
+    ],
+)
+def test_labels_that_do_not_ask(given: str, labels: Labels, why: str) -> None:
+    """Any other label asks for nothing; one that looks like a profile's is answered with the profiles there are."""
+    assert by_label(Asked(7, "alice", False, given, NOW), labels) == Ignored(why)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +130,7 @@ def test_ignored(payload: Mapping[str, Any], why: str) -> None:
 def test_bad_event(name: str, payload: object, said: str) -> None:
     """An event that cannot ask for a Run means that the workflow is set up wrongly."""
     with pytest.raises(BadEvent) as caught:
-        read_event(name, payload, "nightjar", NOW)
+        read_event(name, payload, NOW)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -133,6 +177,24 @@ def test_role(role: str, required: str, may: bool) -> None:
 def test_bots(asked: Asked, allowed: tuple[str, ...], may: bool) -> None:
     """A bot counts only when it is named, whatever its role."""
     assert (may_ask(asked, "admin", required="write", allowed_bots=allowed) is None) is may
+
+
+@pytest.mark.parametrize(
+    ("login", "own", "said"),
+    [
+        ("nightjar[bot]", "nightjar[bot]", "is Nightjar itself"),
+        ("nightjar[bot]", "nightjar", "is Nightjar itself"),
+        ("Nightjar[bot]", "nightjar[bot]", "is Nightjar itself"),
+        ("planner[bot]", "", "GitHub does not tell whether planner[bot] is Nightjar itself"),
+        ("planner[bot]", "nightjar[bot]", ""),
+        ("planner[bot]", "alice", ""),
+    ],
+)
+def test_own_bot(login: str, own: str, said: str) -> None:
+    """Nightjar itself never starts a Run, however GitHub writes its login; nor does a bot that may be Nightjar."""
+    refused = may_this_bot(asked_by(login, bot=True), own)
+    assert said in (refused.why if refused else "")
+    assert (refused is None) is (said == "")
 
 
 def test_job() -> None:

@@ -37,7 +37,7 @@ TOOLCHAIN_HOMES = {
 """Where version managers look for what is installed when the variable is unset: in the runner's home."""
 _CREDENTIAL = 16
 """Characters that a credential has at least: a shorter value of such a variable is a name or a number."""
-_GITHUB_TOKEN = re.compile(r"\bgh[pousr]_[A-Za-z0-9]{16,}|\bgithub_pat_[A-Za-z0-9_]{16,}")
+_GITHUB_TOKEN = re.compile(r"\bgh[pousr]_[A-Za-z0-9_.-]{16,}|\bgithub_pat_[A-Za-z0-9_]{16,}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,11 @@ from bot.cancel import Cancelled
 from bot.claude import command, prompt
 from bot.claude.agent_home import AgentHome
 from bot.claude.descendants import adopt_orphans
+from bot.claude.given import keep_evidence
 from bot.claude.install import find_claude
 from bot.claude.session import Ask, SessionPlayer
-from bot.claude.setup import Place, run_setup
+from bot.claude.setup import run_setup
+from bot.claude.shell import Place
 from bot.claude.surroundings import Surroundings
 from bot.claude.verdict import Decision
 from bot.claude.waits import Limits
@@ -24,6 +26,8 @@ from bot.guard import Redactor
 from bot.handover import Handover, pull_request_template
 from bot.isolation.rules import Confinement
 from bot.ports import Delivered, PullRequestText, Tree
+from bot.proof.claim import NoClaim
+from bot.proof.facts import Claim
 from bot.record import Evidence, Record, SessionEntry
 
 MAX_API_RETRIES = 3
@@ -68,6 +72,7 @@ class ClaudeSessions:
             hand_over=surroundings.hand_over,
             say=surroundings.progress,
         )
+        self._is_set_up = False
         self._nonce = secrets.token_hex(8)
         self._claude: command.Claude | None = None
         self._limits = Limits(
@@ -78,8 +83,11 @@ class ClaudeSessions:
         )
 
     def make_ready(self) -> None:
-        """Install the CLI where it has to be, and run the `setup` commands; once a job. Raises `RunFailed`."""
+        """Install the CLI where it has to be, and run the `setup` commands; once a job, the commands once more after
+        they have run elsewhere. Raises `RunFailed`, `Cancelled`.
+        """
         if self._claude is not None:
+            self._set_up_again()
             return
         adopt_orphans()
         around, config = self._surroundings, self._config
@@ -87,12 +95,30 @@ class ClaudeSessions:
         path = find_claude(config.claude_path, config.claude_version, self._folders.install, around.tools)
         self._confined(around.settle(path))
         around.hand_over(self._folders.checkout)
-        place = Place(self._directory(), around.tools, around.confinement)
-        run_setup(config.setup, place, self._clock, self._deadline)
+        self._set_up()
         self._model_variables = self._model()
         self._claude = command.Claude(
             path, config.model or "", config.permission_mode, config.claude_args, hides_key=config.pass_model_key
         )
+
+    def set_up_elsewhere(self) -> None:
+        """The `setup` commands have run in another folder: what they install for all belongs to that one now."""
+        self._is_set_up = False
+
+    def _set_up(self) -> None:
+        self._is_set_up = True
+        place = Place(self._directory(), self._surroundings.tools, self._surroundings.confinement)
+        run_setup(self._config.setup, place, self._clock, self._deadline)
+
+    def _set_up_again(self) -> None:
+        """A failure is the next Session's to see and to mend: it comes from what the branch has become."""
+        if self._is_set_up:
+            return
+        self._surroundings.hand_over(self._folders.checkout)
+        try:
+            self._set_up()
+        except RunFailed as failed:
+            self._progress(self._redactor.clean(f"before the next Session: {failed.reason}"))
 
     def implement(self, record: Record, subjects: Sequence[str], ended: Callable[[SessionEntry], None]) -> Delivered:
         """The first Session: `continue` where there are commits already. Raises `RunFailed`, `Cancelled`."""
@@ -108,6 +134,8 @@ class ClaudeSessions:
     def repair(self, record: Record, evidence: Sequence[Evidence], ended: Callable[[SessionEntry], None]) -> Delivered:
         """The Session of the newest Repair. Raises `RunFailed`, `Cancelled`."""
         work = self._work(record)
+        evidence = [replace(item, excerpt=self._redactor.clean(item.excerpt)) for item in evidence]
+        keep_evidence(self._folders.logs, self._log_prefix(record), record.repairs[-1].number, evidence)
         if record.repairs[-1].conflict:
             text = prompt.conflict(
                 work,
@@ -122,7 +150,7 @@ class ClaudeSessions:
                 self._config.instructions_for("ci-fix"),
                 head=record.head,
                 max_repairs=record.max_repairs,
-                evidence=[replace(item, excerpt=self._redactor.clean(item.excerpt)) for item in evidence],
+                evidence=evidence,
                 repairs=record.repairs,
             )
         return self._hold(record, f"repair-{record.repairs[-1].number}", text, ended)
@@ -136,12 +164,11 @@ class ClaudeSessions:
                 "budget_spent", f"the Run's cost cap of ${self._config.max_cost_usd:.2f} was used up before {kind}"
             )
         self._agent_home.trust(record.base_commit)
-        trigger = record.trigger
         player = SessionPlayer(
             self._claude,
             checkout=self._directory(),
             logs=self._folders.logs,
-            log_prefix=f"issue-{trigger.issue}-run-{trigger.run_id}-{trigger.run_attempt}",
+            log_prefix=self._log_prefix(record),
             limits=self._limits,
             clock=self._clock,
             redactor=self._redactor,
@@ -173,12 +200,28 @@ class ClaudeSessions:
             raise RunFailed(played.verdict.failure, played.verdict.reason, played.evidence)
         return self._delivered(kind)
 
+    @staticmethod
+    def _log_prefix(record: Record) -> str:
+        """How the names of the Run's files in the logs folder begin."""
+        trigger = record.trigger
+        return f"issue-{trigger.issue}-run-{trigger.run_id}-{trigger.run_attempt}"
+
     def _delivered(self, kind: str) -> Delivered:
         """What the Handover holds. No secret in it gets any further, to wherever its texts are put together."""
         clean, text = self._redactor.clean, self._handover.pull_request(kind)
         if text is not None:
             text = PullRequestText(clean(text.title), clean(text.body))
-        return Delivered(text, clean(self._handover.note(kind)))
+        claim, refused = self._claim(kind)
+        return Delivered(text, clean(self._handover.note(kind)), claim, refused)
+
+    def _claim(self, kind: str) -> tuple[Claim | None, str]:
+        """The test that the Session named, or why what it left is none; neither where nobody asked for one."""
+        if self._config.proof == "off":
+            return None, ""
+        try:
+            return self._handover.claim(kind), ""
+        except NoClaim as refused:
+            return None, str(refused)
 
     def _work(self, record: Record) -> prompt.Work:
         trigger = record.trigger
@@ -194,6 +237,7 @@ class ClaudeSessions:
             check_command=self._config.check_command or "",
             template=pull_request_template(self._folders.checkout),
             bash_minutes=self._bash_minutes,
+            proof=self._config.proof != "off",
         )
 
     @property

@@ -40,6 +40,8 @@ class Work:
     """Path of the repository's own pull request template, or ""."""
     bash_minutes: int = 60
     """The longest foreground command that is allowed."""
+    proof: bool = True
+    """Whether a test that proves the work is asked for."""
 
 
 def implement(work: Work, instructions: str) -> str:
@@ -69,6 +71,7 @@ def ci_fix(
         instructions=instructions,
         head=head,
         number=present.number,
+        of_proof=present.proof,
         max_repairs=max_repairs,
         evidence=[_evidence(item, work.nonce) for item in evidence],
         earlier=[_earlier(repair) for repair in earlier],
@@ -124,6 +127,7 @@ def _render(template: str, work: Work, **values: object) -> str:
             check_command=work.check_command,
             template=work.template,
             bash_minutes=work.bash_minutes,
+            proof=work.proof,
             title_data=_data(work.title, work.nonce),
             body_data=_data(work.body, work.nonce) if work.body.strip() else "",
             remarks=remarks,

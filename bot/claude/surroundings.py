@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from bot.claude.environment import listed, session_environment, toolchains
+from bot.claude.hiding import SCRUB, check_sandbox, check_tools
 from bot.config import Config
 from bot.failures import RunFailed
 from bot.isolation.choice import Choice, Places, choose, files_of, look, relaxed
 from bot.isolation.rules import UNCONFINED, Confinement
 
-SCRUB = "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB"
-"""Has the CLI hide the key from the commands it runs, each in a sandbox of its own (measured with CLI 2.1.332)."""
-HIDES_WITH = ("bwrap", "socat")
 USER_NAME = "nightjar"
 
 
@@ -58,7 +55,7 @@ class Surroundings:
             **self._kept.variables,
             **toolchains(self._environ, Path.is_dir),
             "HOME": str(home),
-            "TMPDIR": str(home / "tmp"),
+            "TMPDIR": str(self._temporary),
             "PATH": os.pathsep.join([path, str(home / ".local" / "bin")]),  # where pip installs for a user
         }
         if self._as_somebody:
@@ -70,7 +67,7 @@ class Surroundings:
         what it shows there, a placeholder or, with `pass-model-key`, the key.
         """
         home = self.folders.claude_home
-        own = {"CLAUDE_CONFIG_DIR": str(home / ".claude"), "CLAUDE_CODE_TMPDIR": str(home / "tmp"), **model}
+        own = {"CLAUDE_CONFIG_DIR": str(home / ".claude"), "CLAUDE_CODE_TMPDIR": str(self._temporary), **model}
         if self._config.pass_model_key:
             own[SCRUB] = "1"
         if os.geteuid() == 0 and not self._as_somebody:
@@ -79,7 +76,7 @@ class Surroundings:
 
     def make_folders(self) -> None:
         """Make those that have to be there."""
-        for folder in (self.folders.logs, self.folders.claude_home / "tmp", self.folders.claude_home / ".claude"):
+        for folder in (self.folders.logs, self._temporary, self.folders.claude_home / ".claude"):
             folder.mkdir(parents=True, exist_ok=True)
 
     def settle(self, claude: Path | None = None) -> Confinement:
@@ -102,17 +99,17 @@ class Surroundings:
 
     def _choice(self, claude: Path | None) -> Choice:
         config, path = self._config, self._kept.variables.get("PATH", os.defpath)
-        missing = [tool for tool in HIDES_WITH if shutil.which(tool, path=path) is None]
-        if config.pass_model_key and missing:
-            raise RunFailed(
-                "config_invalid",
-                f"`pass-model-key` needs {' and '.join(missing)} on the runner, else claude cannot hide the key from "
-                "the commands that it runs; install them (Debian and Ubuntu: bubblewrap, socat) or leave it out",
-            )
-        if config.isolation == "relaxed":
-            return relaxed()
-        places = self._places(claude)
-        chosen = choose(look(places, path), places, files_of(places, path), mounts=config.pass_model_key)
+        if config.pass_model_key:
+            check_tools(path, self._temporary)
+        chosen = relaxed() if config.isolation == "relaxed" else self._strict(claude, path)
+        if config.pass_model_key and claude is not None:
+            check_sandbox(chosen.confinement, path)
+        return chosen
+
+    def _strict(self, claude: Path | None, path: str) -> Choice:
+        config, places = self._config, self._places(claude)
+        mounts = config.pass_model_key and claude is not None
+        chosen = choose(look(places, path), places, files_of(places, path), mounts=mounts)
         if config.pass_model_key and os.geteuid() == 0 and chosen.confinement.rules.user < 0:
             raise RunFailed(
                 "config_invalid",
@@ -139,6 +136,10 @@ class Surroundings:
             control=folders.logs.parent / "control",
             tools=Path(tools) if tools else None,
         )
+
+    @property
+    def _temporary(self) -> Path:
+        return self.folders.claude_home / "tmp"
 
     @property
     def _as_somebody(self) -> bool:

@@ -77,8 +77,13 @@ def limit_wait(answer: Answer, attempt: int, now: float) -> float:
 class Client:
     """GitHub for one repository with one credential."""
 
-    def __init__(self, api_url: str, repository: str, credential: Credential, clock: Clock) -> None:
-        """`repository` is owner/name."""
+    def __init__(
+        self, api_url: str, repository: str, credential: Credential, clock: Clock, *, attempts: int = ATTEMPTS
+    ) -> None:
+        """`repository` is owner/name. A request is sent `attempts` times at most: once where somebody at a terminal would
+        have to wait for the end of an outage or of a rate limit.
+        """
+        self._attempts = attempts
         self.api_url = api_url.rstrip("/")
         self.name = repository
         self.owner = repository.partition("/")[0]
@@ -156,7 +161,7 @@ class Client:
         again = request.partition(" ")[0] in _REPEATABLE if repeatable is None else repeatable
         policy: Callable[..., T] = Retrying(
             sleep=self.clock.sleep,
-            stop=stop_after_attempt(ATTEMPTS),
+            stop=stop_after_attempt(self._attempts),
             wait=self._pause,
             retry=retry_if_exception(partial(self._worth_another, repeatable=again)),
             before_sleep=_say,

@@ -12,6 +12,7 @@ from bot.failures import RunFailed
 from bot.github.answers import UnreadableAnswer
 from bot.github.client import ATTEMPTS, Client, Refused
 from bot.github.evidence import gather
+from bot.github.labels import RepositoryLabels
 from bot.ports import Issue, IssueComment, PullRequestNow
 from bot.record import Check, Evidence, PullRequest
 
@@ -24,14 +25,6 @@ T = TypeVar("T")
 ROLES = ("none", "read", "triage", "write", "maintain", "admin")
 """GitHub's own roles. An organisation can define more; each builds on one of these."""
 
-_LABELS = {
-    "working": ("fbca04", "Nightjar is at work on this issue"),
-    "ready": ("0e8a16", "Nightjar stands behind the pull request"),
-    "failed": ("b60205", "Nightjar stopped; the newest comment says why"),
-    "parked": ("c5def5", "Nightjar waits and continues by itself"),
-    "queued": ("d4c5f9", "Nightjar starts when another Run has ended"),
-}
-_OTHER_LABEL = ("5319e7", "Asks Nightjar to work on this issue")
 _LOST_ANSWER_PAUSE = 2.0
 """Planned seconds before looking whether a comment was stored although the answer got lost: GitHub's lists lag a
 little.
@@ -44,7 +37,7 @@ class GitHubRepository:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._repository = client.repository
-        self._known_labels: set[str] = set()
+        self._labels = RepositoryLabels(client)
 
     def fall_back(self) -> None:
         """From here on another token, where there is one, stands in for a credential that is refused."""
@@ -73,6 +66,19 @@ class GitHubRepository:
                 return "none"
             raise
         return next((name for name in (role, permission) if name in ROLES), "none")
+
+    def own_login(self) -> str:
+        """Whom GitHub takes the credential for: a person, `<slug>[bot]`, `github-actions[bot]`; "" where it does not
+        tell. GraphQL says it to tokens of any kind; REST tells an installation's (a job's is one) nothing of its App.
+        """
+        query = partial(self._repository.requester.graphql_query, "query { viewer { login } }", {})
+        try:
+            _, answer = self._client.ask("POST /graphql viewer", query, repeatable=True)
+        except Refused as refused:
+            if refused.code == "github_denied":
+                return ""
+            raise
+        return str(((answer.get("data") or {}).get("viewer") or {}).get("login") or "")
 
     # -- issues ----------------
 
@@ -113,22 +119,22 @@ class GitHubRepository:
 
         return self._client.ask(f"GET {self._path(f'/issues/{number}/comments')}", read)
 
-    def read_file(self, path: str, ref: str) -> str | None:
+    def read_file(self, path: str, ref: str) -> bytes | None:
         """A file at `ref`, at most the 1 MB that GitHub gives out; None when there is no file of that name."""
 
-        def read() -> str | None:
+        def read() -> bytes | None:
             found = self._repository.get_contents(path, ref=ref)
             if isinstance(found, list) or found.type != "file":
                 return None
             if found.encoding != "base64":
-                raise RunFailed("github_denied", f"{path} at {ref} is larger than the 1 MB that GitHub gives out")
-            return found.decoded_content.decode("utf-8", errors="replace")
+                raise RunFailed("config_invalid", f"{path} at {ref} is larger than the 1 MB that GitHub gives out")
+            return found.decoded_content
 
         return self._unless(HTTPStatus.NOT_FOUND, f"GET {self._path(f'/contents/{path}')}", read)
 
     def swap_labels(self, number: int, *, add: str, remove: Sequence[str]) -> None:
         """Put `add` on the issue, then take `remove` off, one by one: others are kept and no moment shows none."""
-        self._ensure_label(add)
+        self._labels.ensure(add)
         path = f"/issues/{number}/labels"
         requester, url = self._repository.requester, self._repository.url + path
 
@@ -149,24 +155,6 @@ class GitHubRepository:
         requester = self._repository.requester
         request = f"DELETE {self._path(path)}"
         self._unless(HTTPStatus.NOT_FOUND, request, lambda: requester.requestJsonAndCheck("DELETE", url))
-
-    def _ensure_label(self, name: str) -> None:
-        """The label exists, with a colour and a description when Nightjar makes it."""
-        if name in self._known_labels:
-            return
-        path = self._path(f"/labels/{name}")
-        known = self._unless(HTTPStatus.NOT_FOUND, f"GET {path}", lambda: self._repository.get_label(name).complete())
-        if known is None:
-            colour, description = _LABELS.get(name.rpartition(":")[2], _OTHER_LABEL)
-            request = f"POST {self._path('/labels')}"
-            # 422: somebody else made it in this moment.
-            self._unless(
-                HTTPStatus.UNPROCESSABLE_ENTITY,
-                request,
-                lambda: self._repository.create_label(name, colour, description),
-                repeatable=True,
-            )
-        self._known_labels.add(name)
 
     def react(self, number: int, reaction: str) -> None:
         """React to the issue's own text; reacting twice is once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.guard.files import clean_file, clean_folder
 from bot.guard.posting import clean_commit_text, closing, code, fenced, for_job_log, inert, inert_line, shorten
-from bot.guard.reading import as_data, hidden_in, visible
+from bot.guard.reading import as_data, hidden_in, visible, with_shape
 from bot.guard.secrets import Redactor, written
 
 __all__ = [
@@ -22,5 +22,6 @@ __all__ = [
     "inert_line",
     "shorten",
     "visible",
+    "with_shape",
     "written",
 ]

@@ -34,6 +34,8 @@ _DEFINITION = re.compile(
 _FOOTNOTE = re.compile(r"^[ >]{0,6}(?P<label>\[\^[^\[\]\n]{1,99}\]):.*$", re.MULTILINE)
 _JOINERS = "\u200c\u200d"
 _VARIATIONS = "\ufe0e\ufe0f"
+_DEPENDING = frozenset(f"{_JOINERS}{_VARIATIONS}\u2028\u2029\r")
+"""What stays or goes by what stands beside it."""
 _SEEN_FORMATS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
 """Of category Cf and yet drawn: number signs of Arabic, Syriac and Kaithi."""
 _SHAPELESS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
@@ -45,6 +47,14 @@ def visible(text: str) -> str:
     Idempotent: nothing hidden can be put together by taking something else out.
     """
     return _seen(text)[0]
+
+
+def with_shape(text: str) -> str:
+    """`text` without the characters that have no shape of their own: controls, tags, what hides or turns text round."""
+    each = set(text)  # far fewer than there are characters in a long text
+    if not each & _DEPENDING and all(map(_shows, each)):
+        return text
+    return _with_shape(text)[0]
 
 
 def hidden_in(text: str) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 import stat
 import sys
 from collections.abc import Sequence
@@ -35,6 +36,11 @@ def main(arguments: Sequence[str]) -> int:
         confine(Rules.from_json(rules))
     except (OSError, ValueError, TypeError) as error:
         return _complain(f"{argv[0]} was not started, because it could not be isolated: {error}", NOT_CONFINED)
+    for ignored in (
+        signal.SIGPIPE,
+        signal.SIGXFSZ,
+    ):  # by Python, and by all that it becomes: `yes | head` would complain
+        signal.signal(ignored, signal.SIG_DFL)
     try:
         os.execvpe(argv[0], argv, env)
     except OSError as error:

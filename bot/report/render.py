@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from bot.failures import CATALOGUE, failure
 from bot.guard import clean_commit_text, fenced, inert, shorten
 from bot.record import CiState, Outcome, Record, RepairEntry
-from bot.report import words
+from bot.report import proofs, words
 from bot.report.timeline import timeline
 
 if TYPE_CHECKING:
@@ -34,6 +34,17 @@ _MANY = (40, 12, 4, 1)
 
 
 @dataclass(frozen=True, slots=True)
+class ShownProfile:
+    """Which profile of the settings file the Run has: its label, the settings that count, and those that an input goes
+    before.
+    """
+
+    label: str
+    names: tuple[str, ...]
+    overridden: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
     """What bounds a Run, as people are told."""
 
@@ -41,6 +52,7 @@ class Limits:
     max_cost_usd: float
     run_timeout_minutes: float
     session_timeout_minutes: float
+    profile: ShownProfile | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +88,12 @@ def checklist(record: Record, limits: Limits) -> tuple[Step, ...]:
     """The Run's steps with what the Record says of each."""
     ci = record.ci
     passed = ci is not None and ci.state in {CiState.GREEN, CiState.NONE_EXPECTED}
+    proving = proofs.step(record)
     return (
         Step(record.claimed, "Claim the issue"),
         Step(bool(record.head), f"Prepare the workspace on {words.name(record.base)}"),
         Step(record.implemented, "Implement"),
+        *([Step(record.proof is not None, proving)] if proving else []),
         Step(
             bool(record.pushed),
             f"Push {words.branch(record)}" + (f" at {words.commit(record.pushed)}" if record.pushed else ""),
@@ -91,10 +105,12 @@ def checklist(record: Record, limits: Limits) -> tuple[Step, ...]:
     )
 
 
-def ending_comment(record: Record) -> str:
-    """The comment that says how the Run ended; it mentions who asked, because edits notify nobody."""
+def ending_comment(record: Record, page: str = "") -> str:
+    """The comment that says how the Run ended; it mentions who asked, because edits notify nobody. `page`: where the
+    Run page is.
+    """
     return _listing_less(
-        lambda many: _with_evidence(lambda evidence: _ending(record, evidence, many, mention=True), record)
+        lambda many: _with_evidence(lambda evidence: _ending(record, evidence, many, mention=True, page=page), record)
     )
 
 
@@ -128,13 +144,15 @@ def pull_request_body(record: Record) -> str:
     return around(inert(body, BODY_LIMIT - len(around(""))).strip())
 
 
-def step_summary(record: Record, doing: str, now: datetime) -> str:
-    """The page under the job: the ending, or what is waited for (`doing`); the timeline up to `now` (UTC); Sessions."""
+def step_summary(record: Record, doing: str, now: datetime, page: str = "") -> str:
+    """The page under the job: the ending, or what is waited for (`doing`); the timeline up to `now` (UTC); Sessions.
+    `page`: where the Run page is.
+    """
     evidence = _evidence(record, _SUMMARY_EVIDENCE)
     many = _MANY[0]
     ending = _ending(record, evidence, many, mention=False).strip()
     drawn = timeline(record, now, many)
-    return _render("summary", many=many, record=record, ending=ending, doing=doing, timeline=drawn)
+    return _render("summary", many=many, record=record, ending=ending, doing=doing, timeline=drawn, page=page)
 
 
 def failures_page() -> str:
@@ -142,7 +160,7 @@ def failures_page() -> str:
     return _render("failures", failures=tuple(CATALOGUE.values()))
 
 
-def _ending(record: Record, evidence: str, many: int, *, mention: bool) -> str:
+def _ending(record: Record, evidence: str, many: int, *, mention: bool, page: str = "") -> str:
     """The ending with so much evidence and lists of so many."""
     good = record.outcome in {Outcome.READY, Outcome.MERGED}
     who = words.mention(record.trigger.requested_by) if mention else ""
@@ -155,6 +173,7 @@ def _ending(record: Record, evidence: str, many: int, *, mention: bool) -> str:
         who=who,
         failure=known,
         evidence=evidence,
+        page=page,
         marker=marker("ending", record) if mention else "",
     )
 
@@ -204,5 +223,5 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         autoescape=False,  # this is Markdown: `bot.guard` does what escaping does for HTML
     )
-    environment.globals.update({"words": words})
+    environment.globals.update({"words": words, "proofs": proofs})
     return environment

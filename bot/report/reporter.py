@@ -31,11 +31,37 @@ class Comments(Protocol):
         """Replace a comment's text."""
 
 
+class Pages(Protocol):
+    """Writes the Run page at the end of a job."""
+
+    @property
+    def upload(self) -> str:
+        """The folder that the job keeps as an artifact, the page in it; "" for none."""
+
+    def write(self, record: Record) -> None:
+        """Write the page of the Run as it stands. Raises nothing."""
+
+
+class NoPages:
+    """Writes none."""
+
+    upload = ""
+
+    def write(self, record: Record) -> None:
+        """Nothing."""
+
+
 class GitHubReporter:
     """A `bot.ports.Reporter` that writes to GitHub and the runner."""
 
     def __init__(
-        self, github: Comments, runner: Runner, redactor: Redactor, limits: render.Limits, today: Callable[[], datetime]
+        self,
+        github: Comments,
+        runner: Runner,
+        redactor: Redactor,
+        limits: render.Limits,
+        today: Callable[[], datetime],
+        pages: Pages | None = None,
     ) -> None:
         """`today`: the date and time in UTC (`Clock.today`)."""
         self._github = github
@@ -43,6 +69,7 @@ class GitHubReporter:
         self._redactor = redactor
         self._limits = limits
         self._today = today
+        self._pages = pages or NoPages()
         self._shown: tuple[datetime, str] | None = None
         """When the Tracking comment was last written, and what it said then."""
         self._said = ""
@@ -115,15 +142,20 @@ class GitHubReporter:
 
     def _on_the_job(self, record: Record, waits: str) -> None:
         """Step summary and outputs. `waits`: what a Run without a runner waits for."""
-        self._runner.step_summary(self._clean(render.step_summary(record, waits, self._today())))
-        values = outputs(record, waits or words.reason(record))
+        self._pages.write(record)
+        summary = render.step_summary(record, waits, self._today(), self._kept_at(record))
+        self._runner.step_summary(self._clean(summary))
+        values = outputs(record, waits or words.reason(record), self._pages.upload)
         self._runner.outputs({name: self._clean(value) for name, value in values.items()})
+
+    def _kept_at(self, record: Record) -> str:
+        return words.run_page(record) if self._pages.upload else ""
 
     def _comment_ending(self, record: Record) -> Record:
         """On the issue; on the pull request when the issue takes no comment (it may be locked). What may pass, an
         outage or a dead token, leaves it untold: somebody else may be able to tell it later.
         """
-        body = self._clean(render.ending_comment(record))
+        body = self._clean(render.ending_comment(record, self._kept_at(record)))
         places = [record.trigger.issue, *([record.pull_request.number] if record.pull_request else [])]
         may_pass = False
         for place in places:
@@ -182,8 +214,10 @@ class GitHubReporter:
         return self._redactor.clean(text)
 
 
-def outputs(record: Record, reason: str) -> dict[str, str]:
-    """The action's outputs, as documented. `reason`: of a bad end, or what is waited for."""
+def outputs(record: Record, reason: str, logs: str = "") -> dict[str, str]:
+    """The action's outputs, as documented. `reason`: of a bad end, or what is waited for. `logs`: the folder that is to
+    be an artifact.
+    """
     return {
         "outcome": record.state,
         "reason": reason,
@@ -192,5 +226,6 @@ def outputs(record: Record, reason: str) -> dict[str, str]:
         "repairs": str(len(record.repairs)),
         "resumes": str(record.resumes),
         "cost-usd": f"{record.cost_usd:.4f}",
+        "logs": logs,
         "transcripts": "\n".join(entry.transcript for entry in record.sessions if entry.transcript),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from bot.failures import failure
 from bot.guard import code, inert_line
@@ -63,6 +64,18 @@ def name(text: str) -> str:
 def line(text: str) -> str:
     """A stranger's sentence."""
     return inert_line(text, _LINE)
+
+
+def profile(label: str, names: Sequence[str], overridden: Sequence[str]) -> str:
+    """Which profile a Run has, what it sets, and what it does not because an input goes before it."""
+    sets = f"sets {_settings(names)}" if names else "sets nothing"
+    if not overridden:
+        return f"{name(label)}, which {sets}"
+    return f"{name(label)}, which {sets}; an input of the workflow goes before its {_settings(overridden)}"
+
+
+def _settings(names: Sequence[str]) -> str:
+    return ", ".join(f"`{one}`" for one in names)
 
 
 def commit(commit_id: str) -> str:
@@ -137,6 +150,12 @@ def pull_request(record: Record) -> str:
     """`#12`, linked; "" without one."""
     found = record.pull_request
     return link(f"#{found.number}", found.url) if found else ""
+
+
+def run_page(record: Record) -> str:
+    """Where the Run page is once the newest job has kept it: an artifact, whose own address nobody knows yet."""
+    run = re.sub(r"/job/\d+$", "", record.jobs[-1].url if record.jobs else record.trigger.job_url)
+    return f"{link('Run page', f'{run}#artifacts')}, an artifact"
 
 
 def kind(entry: SessionEntry) -> str:
@@ -224,14 +243,20 @@ def tolerated(verdict: CiVerdict) -> str:
 
 
 def suspicions(record: Record) -> tuple[str, ...]:
-    """What a reviewer should look at first, of the first Session and of every Repair."""
-    found = [*record.suspicions, *(text for repair in record.repairs for text in repair.suspicions)]
+    """What a reviewer should look at first, of the first Session, of the named test and of every Repair."""
+    proof = record.proof.suspicions if record.proof else ()
+    found = [*proof, *record.suspicions, *(text for repair in record.repairs for text in repair.suspicions)]
     return tuple(dict.fromkeys(found))
 
 
 def lines(texts: tuple[str, ...]) -> str:
     """Sentences in a row."""
     return "; ".join(line(text) for text in texts[:10])
+
+
+def red(repair: RepairEntry) -> str:
+    """What a Repair was started for: checks and paths are strangers' names, what Nightjar itself ran is not."""
+    return ", ".join(line(text) for text in repair.red) if repair.proof else names(repair.red)
 
 
 def repair_heading(repair: RepairEntry) -> str:
@@ -241,7 +266,7 @@ def repair_heading(repair: RepairEntry) -> str:
 
 def repair_cause(repair: RepairEntry) -> str:
     """What a Repair was for, in a few words."""
-    what = names(repair.red)
+    what = red(repair)
     return f"conflict in {what}" if repair.conflict else f"red was {what or 'an earlier state'}"
 
 

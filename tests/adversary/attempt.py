@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from bot.isolation.kernel import LANDLOCK_LEAST, landlock_version
@@ -20,6 +21,7 @@ BOTH = (*ROOT, "plain")
 FILES = LANDLOCK_LEAST
 SIGNALS = 6
 """The version of Landlock that keeps them in."""
+_NAME = re.compile(r"@([a-z0-9-]+)@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,11 @@ class Attempt:
     impossible: Callable[[], str] = str
     """Why there is nothing to try on this machine; "" where there is."""
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The places and addresses of the runner that it would have to guess."""
+        return frozenset(_NAME.findall(self.script))
+
     def lacking(self, role: str) -> str:
         """Why nothing keeps a Session of this role from it here; "" where it has to be kept."""
         missing = role != "own-user" and landlock_version() < self.landlock
@@ -46,3 +53,8 @@ class Attempt:
 def python(code: str) -> str:
     """A script that runs `code` with the system's Python."""
     return f"python3 - <<'END'\n{code}\nEND"
+
+
+def filled(script: str, names: Mapping[str, str]) -> str:
+    """`script` with the places and addresses in it."""
+    return _NAME.sub(lambda found: names[found[1]], script)

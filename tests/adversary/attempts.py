@@ -1,4 +1,4 @@
-"""What a Session tries on the runner.
+"""What a Session tries on the runner; `tests/isolation` has a bare child try the same.
 
 PROGRAM and GUARD are the processes that hold keys, by id; `@name@` is a path or address of the runner that an attacker
 would have to guess. KEY and TOKEN are in no script as a whole, so that nobody finds them in the script.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 from tests.adversary.attempt import FILES, KEY, NONE, ROOT, SIGNALS, TOKEN, Attempt, python
@@ -23,6 +24,11 @@ def _docker() -> str:
 
 def _root() -> str:
     return "" if os.geteuid() == 0 else "takes root, to make a setuid file"
+
+
+def _namespaces() -> str:
+    made = subprocess.run(["unshare", "-Urm", "true"], capture_output=True, check=False)
+    return "there are no user namespaces here" if made.returncode else ""
 
 
 _KNOWN = f"""
@@ -131,6 +137,12 @@ OF_THE_PROGRAM = (
         "ls -l /proc/$PROGRAM/fd/ | grep -q -- '->'",
         ROOT,
     ),
+    Attempt(
+        "enters-the-programs-folders",
+        "enters the program's folders by its root and its working directory",
+        "ls /proc/$PROGRAM/root/ && ls /proc/$PROGRAM/cwd/",
+        ROOT,
+    ),
     Attempt("signals-the-program", "stops the program", "kill -0 $PROGRAM", landlock=SIGNALS),
     Attempt("signals-its-guard", "stops its guard", "kill -0 $GUARD", landlock=SIGNALS),
 )
@@ -175,10 +187,11 @@ OF_ITS_RIGHTS = (
         impossible=_docker,
     ),
     Attempt(
-        "mounts-over-the-record",
-        "puts a folder of its own over the Record's in a namespace",
-        "unshare -Urm sh -c 'mount --bind /tmp @nightjar@ && echo > @record@'",
-        NONE,
+        "mounts-the-record-elsewhere",
+        "comes to the Record by another path, mounted in a namespace of its own",
+        "unshare -Urm sh -c 'mount --rbind / /mnt && : >> /mnt@record@'",
+        landlock=FILES,
+        impossible=_namespaces,
     ),
 )
 OF_GIT = (
@@ -330,6 +343,7 @@ OF_THE_RUN = (
         "cat @record@ > new || : > new; mv new @record@",
         landlock=FILES,
     ),
+    Attempt("removes-the-record", "removes the Record's file", "mv @record@ gone && mv gone @record@", landlock=FILES),
     Attempt("links-to-the-record", "writes the Record by a link", "ln -s @record@ link && : >> link", landlock=FILES),
     Attempt(
         "names-the-record-again",

@@ -23,6 +23,7 @@ ELSEWHERE = (
         f"{_TRUST}test_sender_without_the_permission",
     ),
     Elsewhere("asks-as-a-bot", "sets the label as a bot that is not named", f"{_TRUST}test_bot_as_sender"),
+    Elsewhere("asks-as-nightjar", "has Nightjar's own bot, which is named, set the label", f"{_TRUST}test_own_bot"),
     Elsewhere(
         "asks-while-github-is-silent",
         "asks while GitHub does not say what they may do",

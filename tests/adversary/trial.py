@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.adversary.attempt import filled
 from tests.adversary.attempts import ATTEMPTS, HOST, OWN, asks
 
 MEANS = {
@@ -35,12 +35,8 @@ def trial(folder: Path, names: Mapping[str, str]) -> str:
     lines = [FIND]
     for number, (name, script) in enumerate(scripts.items()):
         file = folder / f"{number}.sh"
-        file.write_text(f"{_filled(script, names)}\n", encoding="utf-8")
+        file.write_text(f"{filled(script, names)}\n", encoding="utf-8")
         lines.append(f"timeout 60 bash {file} > {folder}/{number}.out 2>&1 && echo '{name}' >> {folder}/succeeded")
         lines.append(f"echo '{name}' >> {folder}/tried")
-    (folder / "all.sh").write_text("\n".join([*lines, "rm -f new link name", "true\n"]), encoding="utf-8")
+    (folder / "all.sh").write_text("\n".join([*lines, "rm -f new gone link name", "true\n"]), encoding="utf-8")
     return f"bash {folder}/all.sh; env | sort > {folder}/env"
-
-
-def _filled(script: str, names: Mapping[str, str]) -> str:
-    return re.sub(r"@([a-z0-9-]+)@", lambda found: names[found[1]], script)

@@ -88,9 +88,12 @@ def test_known_values_are_found_however_they_are_written(value: str) -> None:
         assert "HARMLESS" not in kept({**HARMLESS, "HARMLESS": value}, pass_env)
 
 
-def test_a_github_token_of_somebody_else() -> None:
+@pytest.mark.parametrize(
+    "token", ["ghp_0123456789abcdefghij", "ghs_1234567_" + "eyJ0eXAi.A1-_" * 40], ids=["short", "long"]
+)
+def test_a_github_token_of_somebody_else(token: str) -> None:
     """What has the form of GitHub's tokens is dropped by its value, and passed where the owners say so."""
-    environ = {"BOT": "ghp_0123456789abcdefghij"}
+    environ = {"BOT": token}
     assert kept(environ) == {}
     assert kept(environ, ("BOT",)) == environ
 

@@ -48,8 +48,8 @@ def test_default_branch_and_files(github: GitHubRepository, widget: SandboxRepos
     """A file is read at the ref that was asked for; what is no file is None."""
     widget.commit("other", {"docs/a b.md": "höher\n"}, "More")
     assert github.default_branch() == "main"
-    assert github.read_file("README.md", "main") == "# widget\n"
-    assert github.read_file("docs/a b.md", "other") == "höher\n"
+    assert github.read_file("README.md", "main") == b"# widget\n"
+    assert github.read_file("docs/a b.md", "other") == "höher\n".encode()
     assert github.read_file("docs/a b.md", "main") is None
     assert github.read_file("docs", "other") is None
 

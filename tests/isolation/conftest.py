@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.adversary.attempt import KEY, TOKEN
+
 ROOT = Path(__file__).parents[2]
-SECRET = "ghs_" + "0123456789abcdef" * 4
 NOBODY = 65_534
 _TAKEN = ("__init__.py", "cancel.py", "clock.py", "isolation", "claude/__init__.py", "claude/guard_process.py")
 _SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -52,6 +53,7 @@ class Runner:
         self.workspace = folder / "work" / "widget"
         self.commands = self.temp / "_runner_file_commands"
         self.record = self.temp / "nightjar" / "record.json"
+        self.logs = self.temp / "nightjar" / "logs"
         self.program = folder / "work" / "_actions" / "acme" / "nightjar" / "v1"
         run = self.temp / "nightjar" / "run-1-1"
         self.checkout, self.session_home, self.handover = (run / name for name in ("checkout", "claude", "handover"))
@@ -60,13 +62,14 @@ class Runner:
         self._furnish()
 
     def _furnish(self) -> None:
-        for path in (self.checkout, self.session_home / "tmp", self.handover, self.commands, self.home / ".docker"):
+        own = (self.checkout, self.session_home / "tmp", self.handover)
+        for path in (*own, self.commands, self.logs, self.home / ".docker", self.workspace / ".git" / "hooks"):
             path.mkdir(parents=True)
-        (self.workspace / ".git").mkdir(parents=True)
-        (self.workspace / ".git" / "config").write_text(f"extraheader = {SECRET}\n")
-        (self.home / ".docker" / "config.json").write_text(SECRET)
+        (self.workspace / ".git" / "config").write_text(f"extraheader = {TOKEN}\n")
+        (self.home / ".docker" / "config.json").write_text(TOKEN)
         (self.home / ".gitconfig").write_text("")
         (self.commands / "set_env_1").write_text("")
+        (self.logs / "another.jsonl").write_text("")
         self.record.write_text("{}")
         for name in _TAKEN:
             source, target = ROOT / "bot" / name, self.program / "bot" / name
@@ -81,6 +84,13 @@ class Runner:
         if self.role == "plain" and os.geteuid() == 0:
             for path in (self.folder, *self.folder.rglob("*")):
                 os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Places by the names that attempts know them by."""
+        places = {name: getattr(self, name) for name in ("commands", "home", "logs", "record", "workspace")}
+        places |= {"code": self.program, "nightjar": self.record.parent}
+        return {name: str(place) for name, place in places.items()} | {"own-token-1": "ghs_", "own-token-2": "x" * 40}
 
     def play(self, script: str, *, strict: bool = True, mounts: bool = False) -> Played:
         """Have the program run `script` in its child; `strict` is the isolation, without it nothing at all is shut."""
@@ -97,7 +107,7 @@ class Runner:
         user = NOBODY if self.role == "plain" and os.geteuid() == 0 else None
         done = subprocess.run(
             [self.python, str(self.program / "program.py"), json.dumps(order)],
-            env={"PATH": self.path, "INPUT_GITHUB_TOKEN": SECRET, "PYTHONDONTWRITEBYTECODE": "1"},
+            env={"PATH": self.path, "INPUT_GITHUB_TOKEN": KEY, "PYTHONDONTWRITEBYTECODE": "1"},
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -110,7 +120,7 @@ class Runner:
         )
         assert done.returncode == 0, done.stderr
         said = json.loads(done.stdout)
-        assert said["secret"] == len(SECRET)
+        assert said["secret"] == len(KEY)
         return Played(said["code"], said["said"], said["gaps"], said["left"], done.stderr)
 
 

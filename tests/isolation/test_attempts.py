@@ -11,125 +11,82 @@ from pathlib import Path
 import pytest
 
 from bot.isolation.kernel import LANDLOCK_LEAST, landlock_version
-from tests.isolation.conftest import ROLES, SECRET, Runner, furnished
+from tests.adversary.attempt import FILES, ROOT, Attempt, filled, python
+from tests.adversary.attempts import ATTEMPTS, OF_THE_FORWARDER, OF_THE_PROGRAM, OF_THE_RUN
+from tests.isolation.conftest import ROLES, Runner, furnished
 
-SIGNALS_SCOPED_FROM = 6
-"""The version of Landlock."""
-
-
-def python(code: str) -> str:
-    """A script that runs `code` with the system's Python."""
-    return f"python3 - <<'END'\n{code}\nEND"
-
-
-_HALVES = f"{SECRET[:20]!r} + {SECRET[20:]!r}"
-READ_MEMORY = f"""
-import os, sys
-wanted = ({_HALVES}).encode()
-process = os.environ["WHOSE"]
-with open(f"/proc/{{process}}/maps") as maps, open(f"/proc/{{process}}/mem", "rb", 0) as memory:
-    for line in maps:
-        first, last = (int(end, 16) for end in line.split()[0].split("-"))
-        if " rw" not in line:
-            continue
-        try:
-            memory.seek(first)
-            if wanted in memory.read(last - first):
-                sys.exit(0)
-        except OSError:
-            pass
-sys.exit(1)
-"""
-TRACE = """
-import ctypes, os, sys
-libc = ctypes.CDLL(None)
-process = int(os.environ["PROGRAM"])
-if libc.ptrace(16, process, 0, 0):
-    sys.exit(1)
-os.waitpid(process, 0)
-sys.exit(libc.ptrace(17, process, 0, 0))
-"""
-
-OF_THE_PROGRAM = {
-    "the program's environment": "grep -q INPUT_GITHUB_TOKEN=ghs_ /proc/$PROGRAM/environ",
-    "its guard's environment": "grep -q INPUT_GITHUB_TOKEN=ghs_ /proc/$GUARD/environ",
-    "any environment": "grep -qs INPUT_GITHUB_TOKEN=ghs_ /proc/*/environ",
-    "the program's memory": f"export WHOSE=$PROGRAM; {python(READ_MEMORY)}",
-    "its guard's memory": f"export WHOSE=$GUARD; {python(READ_MEMORY)}",
-    "to trace the program": python(TRACE),
-    "the program's folder by its root": "ls /proc/$PROGRAM/root/ >/dev/null && ls /proc/$PROGRAM/cwd/ >/dev/null",
-}
-ATTEMPTS = OF_THE_PROGRAM | {
-    "a variable for later steps": "echo NODE_OPTIONS=x >> {commands}/set_env_1",
-    "a new file among the runner's": "echo /tmp/x > {commands}/add_path_2",
-    "what an earlier step noted down": "cat {commands}/set_env_1",
-    "the Record": "echo '{}' > {record}",
-    "another Record in its place": "echo > new; mv new {record}",
-    "no Record": "rm {record}",
-    "the Record by a link": "ln -s {record} link && echo >> link",
-    "the Record by a second name": "ln {record} name && echo >> name",
-    "the folder of the Record moved away": "mv {temp}/nightjar {temp}/elsewhere",
-    "the program's code": "echo >> {program}/bot/clock.py",
-    "a module beside it": "echo > {program}/bot/json.py",
-    "another program in its place": "mv {program} {program}-old",
-    "the credential of the job's checkout": "grep -q ghs_ {workspace}/.git/config",
-    "a hook in the job's checkout": "mkdir -p {workspace}/.git/hooks && echo > {workspace}/.git/hooks/post-checkout",
-    "the runner's logins": "grep -q ghs_ {home}/.docker/config.json",
-    "the runner's git configuration": "echo '[core]' >> {home}/.gitconfig",
-    "the runner's shell start-up": "echo > {home}/.bashrc",
-}
+KNOWN = {"code", "commands", "home", "logs", "nightjar", "own-token-1", "own-token-2", "record", "workspace"}
+"""Of what Sessions' attempts know, what there is beside a child that is no Session: no git, forwarder or server."""
+HERE = (
+    *(one for one in ATTEMPTS if one.names <= KNOWN and one not in OF_THE_FORWARDER),
+    Attempt("replaces-the-program", "puts another program in place", "mv @code@ @code@-old", landlock=FILES),
+)
+ON_ANY_KERNEL = tuple(one for one in HERE if not one.landlock)
 
 
-def filled(what: str, runner: Runner) -> str:
-    """The attempt with the runner's paths in it."""
-    script = ATTEMPTS[what]
-    for name in ("commands", "record", "temp", "program", "workspace", "home"):
-        script = script.replace(f"{{{name}}}", str(getattr(runner, name)))
-    return script
+def named(one: Attempt) -> str:
+    """The attempt's id, which is the test's."""
+    return one.id
 
 
-def all_that_succeed(role: str, attempts: Iterable[str], *, mounts: bool) -> set[str]:
+def all_that_succeed(role: str, attempts: Iterable[Attempt], *, mounts: bool) -> set[str]:
     """Those of `attempts` that succeed when one child makes them all, under `isolation: strict`."""
     with furnished(role) as runner:
-        tried = [f"(\n{filled(what, runner)}\n) && echo {shlex.quote(what)} >> $HOME/succeeded" for what in attempts]
-        played = runner.play("\n".join([*tried, "echo all tried >> $HOME/succeeded"]), mounts=mounts)
+        succeeded = "$HOME/succeeded"
+        tried = [
+            f"(\n{filled(one.script, runner.names)}\n) > /dev/null && echo {shlex.quote(one.id)} >> {succeeded}"
+            for one in attempts
+        ]
+        played = runner.play("\n".join([*tried, f"echo all tried >> {succeeded}"]), mounts=mounts)
         lines = (runner.session_home / "succeeded").read_text().splitlines()
         assert lines[-1] == "all tried"
-        assert bool(played.gaps) is (mounts and role != "own-user")
+        closed = landlock_version() >= LANDLOCK_LEAST and not mounts
+        assert bool(played.gaps) is (not closed and role != "own-user")
         return set(lines)
 
 
 @pytest.fixture(scope="module", params=ROLES)
-def succeeded(request: pytest.FixtureRequest) -> set[str]:
+def role(request: pytest.FixtureRequest) -> str:
+    """Whose the program and its child are."""
+    named: str = request.param
+    return named
+
+
+@pytest.fixture(scope="module")
+def succeeded(role: str) -> set[str]:
     """The attempts that succeed."""
-    if landlock_version() < LANDLOCK_LEAST:
-        pytest.skip("this kernel has no Landlock")
-    return all_that_succeed(request.param, ATTEMPTS, mounts=False)
+    return all_that_succeed(role, HERE, mounts=False)
 
 
-@pytest.fixture(scope="module", params=ROLES)
-def succeeded_without_landlock(request: pytest.FixtureRequest) -> set[str]:
+@pytest.fixture(scope="module")
+def succeeded_without_landlock(role: str) -> set[str]:
     """The attempts that succeed on a kernel without Landlock, or where Sessions have to mount."""
-    return all_that_succeed(request.param, OF_THE_PROGRAM, mounts=True)
+    return all_that_succeed(role, ON_ANY_KERNEL, mounts=True)
 
 
-@pytest.mark.parametrize("what", OF_THE_PROGRAM)
-def test_program_shuts_itself(succeeded_without_landlock: set[str], what: str) -> None:
+@pytest.mark.parametrize("attempt", ON_ANY_KERNEL, ids=named)
+def test_program_shuts_itself(succeeded_without_landlock: set[str], attempt: Attempt) -> None:
     """What the program and its guard hold cannot be read on any kernel."""
-    assert what not in succeeded_without_landlock
+    assert attempt.id not in succeeded_without_landlock
 
 
-@pytest.mark.parametrize("what", ATTEMPTS)
-def test_attempt(succeeded: set[str], what: str) -> None:
+@pytest.mark.parametrize("attempt", HERE, ids=named)
+def test_attempt(succeeded: set[str], role: str, attempt: Attempt) -> None:
     """What a child could read or write of its program and of the runner, it cannot."""
-    assert what not in succeeded
+    if reason := attempt.impossible() or attempt.lacking(role):
+        pytest.skip(reason)
+    assert attempt.id not in succeeded
 
 
-@pytest.mark.parametrize("what", ATTEMPTS)
-def test_attempt_works_where_nothing_is_isolated(what: str) -> None:
+@pytest.mark.parametrize("attempt", [one for one in HERE if one.control], ids=named)
+def test_attempt_works_where_nothing_is_isolated(attempt: Attempt) -> None:
     """Each attempt is one that does succeed without isolation."""
-    with furnished("plain") as runner:
-        assert runner.play(filled(what, runner), strict=False).succeeded
+    if reason := attempt.impossible():
+        pytest.skip(reason)
+    # Here the program does not shut itself, and its code is its user's: only what is the system's takes root.
+    systems = attempt.control == ROOT and attempt not in (*OF_THE_PROGRAM, *OF_THE_RUN)
+    with furnished("root" if systems else "plain") as runner:
+        assert runner.play(filled(attempt.script, runner.names), strict=False).succeeded
 
 
 def test_setuid_file(runner: Runner) -> None:
@@ -145,29 +102,16 @@ def test_setuid_file(runner: Runner) -> None:
         assert runner.play(f'[ "$({become} -u)" = 0 ]', strict=False).succeeded, "the file does not work"
 
 
-def test_signal(runner: Runner) -> None:
-    """A child cannot stop its program or its guard."""
-    if landlock_version() < SIGNALS_SCOPED_FROM and runner.role != "own-user":
-        pytest.skip("this kernel keeps no signals from the same user's processes")
-    script = "kill -0 $PROGRAM || kill -0 $GUARD"
-    assert not runner.play(script).succeeded
-    assert runner.play(script, strict=False).succeeded, "the attempt itself does not work"
-
-
 def test_capabilities(runner: Runner) -> None:
-    """A child has no capability, no way to one, and no group of the program's."""
-    script = "grep -E '^Cap(Inh|Prm|Eff|Amb)' /proc/self/status | grep -qv 0000000000000000"
-    assert not runner.play(script).succeeded
+    """A child has no way to a capability."""
     assert runner.play("grep -q 'NoNewPrivs:.1' /proc/self/status").succeeded
     if runner.role != "plain":
-        assert runner.play(script, strict=False).succeeded, "the attempt itself does not work"
         assert runner.play("grep -q 'CapBnd:.0000000000000000' /proc/self/status").succeeded
 
 
-@pytest.mark.parametrize("file", ["/etc/passwd", "/usr/bin/env", "/proc/sys/kernel/core_pattern"])
-def test_root_without_capabilities_still_owns_the_system(runner: Runner, file: str) -> None:
-    """What only root may write is not written by a child of root's either."""
-    script = python(f"open({file!r}, 'r+b')")
+def test_root_without_capabilities_still_owns_the_system(runner: Runner) -> None:
+    """A tool that only root may write is not written by a child of root's either."""
+    script = python("open('/usr/bin/env', 'r+b')")
     assert not runner.play(script).succeeded
     if runner.role != "plain":
         assert runner.play(script, strict=False).succeeded, "the attempt itself does not work"

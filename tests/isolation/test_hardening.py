@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from tests.isolation.conftest import ROOT, SECRET
+from tests.adversary.attempt import TOKEN
+from tests.isolation.conftest import ROOT
 
 SCRIPT = """
 import os, subprocess
@@ -22,7 +23,7 @@ for what in (taken["INPUT_GITHUB_TOKEN"] + taken["NPM_TOKEN"] + taken["PLAIN"], 
 
 def test_environment_is_taken() -> None:
     """Inputs and credentials are handed on once, and are in no environment of the process afterwards."""
-    secret = f"SECRET{SECRET}"
+    secret = f"SECRET{TOKEN}"
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         env={"INPUT_GITHUB_TOKEN": secret, "NPM_TOKEN": secret, "PLAIN": "harmless", "PYTHONPATH": str(ROOT)},

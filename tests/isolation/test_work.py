@@ -23,8 +23,9 @@ git commit -qm two && [ "$(git log --oneline | wc -l)" = 2 ] && git gc -q && rm 
         "python3 -c 'import socket; socket.socketpair(); socket.create_server((\"127.0.0.1\", 0))'",
         "sleep 5 & kill $! && ! wait $!",
         "ls / >/dev/null && ls {temp} >/dev/null",
+        'yes | head -n 1 >/dev/null; [ "${PIPESTATUS[0]}" = 141 ]',
     ],
-    ids=["git", "home", "handover", "devices", "sockets", "own processes", "listing"],
+    ids=["git", "home", "handover", "devices", "sockets", "own processes", "listing", "pipes"],
 )
 def test_work(runner: Runner, script: str) -> None:
     """A Session works in its checkout, its home and its Handover, and with its own processes, as ever."""

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.matrix.burst import burst
+from tests.matrix.burst import SLOW, burst
 from tests.matrix.cells import Played, clean, crash_cells, fault_cells, play, sample, table
 
 ABREAST = 3
@@ -44,8 +44,11 @@ def _cells(name: str, number: int, words: Sequence[str], folder: Path) -> bool:
 
 def _burst(number: int, folder: Path) -> bool:
     folder.mkdir()
-    played = burst(folder, number)
+    played = burst(folder, number, scale=SLOW)
     print(f"burst: {played}", flush=True)
+    if number >= BURST and not played.limited:
+        print("burst: GitHub's hourly limit was never met, so this says nothing about it", flush=True)
+        return False
     return not played.broken
 
 

@@ -12,13 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.clock import Clock
-from tests.run.town import Town, town
+from tests.run.town import SCALE, Town, town
 
 AT_WORK = 3
 HOURLY = 1000
 """GitHub's limit for the job's token, for each repository."""
 IN_LINE = 20
 """So many stand in line, if there are so many, before the first Sessions end."""
+SLOW = 20
+"""How much faster than planned time goes in the whole burst: two cores make more than `HOURLY` requests in such an hour
+only if it is not too short.
+"""
 WEEK = "10080"
 PATIENT = {f"{name}-timeout-minutes": WEEK for name in ("silence", "session", "run", "ci")}
 SECONDS_EACH = 90.0
@@ -45,11 +49,11 @@ class Burst:
         return "\n".join([head, *(f"  {line}" for line in self.broken)])
 
 
-def burst(folder: Path, number: int, *, hourly: int = HOURLY) -> Burst:
+def burst(folder: Path, number: int, *, hourly: int = HOURLY, scale: float = SCALE) -> Burst:
     """Label `number` issues; the first few Sessions wait until others stand in line."""
     began = Clock.now()
     settings = {"max-working": str(AT_WORK), **PATIENT}
-    with town(folder, "right; gate go", settings=settings, hourly=hourly) as played:
+    with town(folder, "right; gate go", settings=settings, hourly=hourly, scale=scale) as played:
         issues = [played.issue, *(played.open_issue() for _ in range(number - 1))]
         for issue in issues:
             played.label(issue)

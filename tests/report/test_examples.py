@@ -1,4 +1,4 @@
-"""`docs/examples/`: what people read of three Failures and of a parked Run, as the real renderer writes it.
+"""`docs/examples/`: what people read of Failures, of a parked Run and of Proofs, as the real renderer writes it.
 
 The files are made from the Records below; NIGHTJAR_GOLDEN=write writes them anew, for review.
 """
@@ -14,8 +14,13 @@ from pathlib import Path
 import pytest
 
 from bot.claude.reasons import background_lost
+from bot.difference import added_names, kind_of
 from bot.guard import Redactor
 from bot.guard.leaving import Piece, first_secret
+from bot.ports import FileChange
+from bot.proof.facts import Claim, Ran
+from bot.proof.judge import judge
+from bot.proof.trial import trial_of
 from bot.record import (
     Check,
     CheckState,
@@ -24,6 +29,7 @@ from bot.record import (
     FailureEntry,
     JobEntry,
     Outcome,
+    Proving,
     PullRequest,
     Record,
     RepairEntry,
@@ -35,6 +41,7 @@ from bot.report.actions import Runner
 from bot.report.render import Limits
 from bot.report.reporter import GitHubReporter
 from bot.steps import dead_end
+from bot.suspicion import about_the_named_test
 from tests.report.page import Page
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -189,6 +196,90 @@ def parked() -> Record:
     return heard(record, REPAIRED, CiState.GREEN, "01:19:03", "01:23:52")
 
 
+TAX_TEST = Claim("npx jest test/prices.test.js", ("test/prices.test.js",))
+REFUND_TEST = Claim("python -m pytest -q tests/test_refund.py", ("tests/test_refund.py",))
+
+
+def junit(claim: Claim, passed: int, bad: str = "") -> str:
+    """A runner's report: so many tests that passed, and one that did not."""
+    cases = "".join(f'<testcase file="{claim.files[0]}" name="case {number}"/>' for number in range(passed))
+    return f'<testsuite name="all">{cases}{bad}</testsuite>'
+
+
+def proved(
+    claim: Claim, before: Ran, after: Ran, text: str, *changes: FileChange, check_seconds: float = 31.2
+) -> Record:
+    """The work with a Proof as the program makes it of what was run. `text`: the named file."""
+    first, then = trial_of(BASE, before, claim.files), trial_of(IMPLEMENTED, after, claim.files)
+    proof = judge(
+        base=BASE,
+        head=IMPLEMENTED,
+        claim=claim,
+        refused="",
+        named_by="implement",
+        before=first,
+        before_with_tests=None,
+        after=then,
+        again=replace(then, seconds=then.seconds * 0.9),
+        added=added_names(changes),
+        unchanged=False,
+    )
+    shown = about_the_named_test(claim, {claim.files[0]: text}, changes, proof)
+    proof = replace(proof, check=trial_of(IMPLEMENTED, Ran(0, check_seconds, "")), suspicions=shown)
+    return replace(OPENED, claim=claim, proof=proof, proving=Proving.DONE, kind=str(kind_of(changes)))
+
+
+def proved_fix() -> Record:
+    """The test fails for its own reason before, and passes after."""
+    output = "expect(received).toBe(expected)\n\n    Expected: 23.8\n    Received: 20\n\nTests: 1 failed, 11 passed"
+    bad = f'<testcase file="{TAX_TEST.files[0]}" name="adds the tax"><failure message="Expected: 23.8"/></testcase>'
+    test = "test('adds the tax', () => {\n  expect(total(order)).toBe(23.8)\n})"
+    return proved(
+        TAX_TEST,
+        Ran(1, 2.1, output, (junit(TAX_TEST, 11, bad),)),
+        Ran(0, 2.2, "Tests: 12 passed", (junit(TAX_TEST, 12),)),
+        test,
+        FileChange("src/prices.js", False, ("  const rate = line.rate ?? 0",), ()),
+        FileChange(TAX_TEST.files[0], False, tuple(test.split("\n")), ()),
+    )
+
+
+def proved_feature() -> Record:
+    """The test cannot load before, for the want of what the diff adds."""
+    error = "ImportError: cannot import name 'refund' from 'shop.orders'"
+    bad = f'<testcase name="tests.test_refund"><error message="collection failure">{error}</error></testcase>'
+    test = "from shop.orders import refund\n\ndef test_refund():\n    assert refund(order).total == 0"
+    record = proved(
+        REFUND_TEST,
+        Ran(2, 0.9, f"E   {error}\n1 error in 0.11s", (junit(REFUND_TEST, 0, bad),)),
+        Ran(0, 1.1, "4 passed in 0.15s", (junit(REFUND_TEST, 4),)),
+        test,
+        FileChange("shop/orders.py", False, ("def refund(order):",), ()),
+        FileChange(REFUND_TEST.files[0], False, tuple(test.split("\n")), (), new=True),
+    )
+    return replace(
+        record,
+        trigger=replace(TRIGGER, title="Orders can be refunded", body="There is no way to refund an order."),
+        title="Refund an order",
+        body="`refund(order)` gives back what was paid.\n\n- An order that was refunded cannot be refunded again.",
+    )
+
+
+def not_proved() -> Record:
+    """The test passes without the change too, and asserts nothing."""
+    passed = Ran(0, 2.1, "Tests: 12 passed", (junit(TAX_TEST, 12),))
+    test = "test('adds the tax', () => {\n  total(order)\n})"
+    return proved(
+        TAX_TEST,
+        passed,
+        passed,
+        test,
+        FileChange("src/prices.js", False, ("  const rate = line.rate ?? 0",), ()),
+        FileChange(TAX_TEST.files[0], False, tuple(test.split("\n")), ()),
+    )
+
+
+PROOFS = {"bug-fix.md": proved_fix, "feature.md": proved_feature, "passes-before-too.md": not_proved}
 FAILURES = {
     "ci_red": (ci_red, datetime(2026, 3, 4, 1, 32, 27, tzinfo=UTC), "pull-request-comment.md"),
     "background_lost": (lost_background_work, datetime(2026, 3, 4, 1, 58, 26, tzinfo=UTC), "pull-request-body.md"),
@@ -243,6 +334,16 @@ def test_a_parked_run(tmp_path: Path) -> None:
     same(EXAMPLES / "parked-timeline.md", text)
     minutes = (12 * 60 + 11 + 4 * 60 + 13 + 12) / 60
     assert f"| **together** | | **{minutes:.1f} min** | waited 7 min 16 s without a runner |\n" in text
+
+
+@pytest.mark.parametrize("name", PROOFS)
+def test_a_pull_request_with_a_proof(name: str, tmp_path: Path) -> None:
+    """The body of the pull request is current, and opens with the verdict and the table."""
+    record = replace(PROOFS[name](), outcome=Outcome.READY)
+    text = rendered(record, datetime(2026, 3, 4, 1, 24, 1, tzinfo=UTC), tmp_path)["pull-request-body.md"]
+    same(EXAMPLES / "proof" / name, text)
+    assert text.startswith("**Not proved.** " if name == "passes-before-too.md" else "**Proved.** ")
+    assert ("> **Look at this first**" in text) is (name == "passes-before-too.md")
 
 
 def test_each_example_is_linked() -> None:

@@ -105,6 +105,7 @@ def test_the_outputs(desk: Desk, repaired: Record) -> None:
         "repairs": "1",
         "resumes": "1",
         "cost-usd": "0.9300",
+        "logs": "",
         "transcripts": "/logs/implement.jsonl\n/logs/implement-resume.jsonl\n/logs/repair-1.jsonl",
     }
 

@@ -53,6 +53,8 @@ _TEST = r"printf '    def test_sub(self):\n        self.assertEqual(calc.sub(3, 
 ADD_RIGHT = rf"printf 'def sub(a, b):\n    return a - b\n' >> calc.py; {_TEST}; git commit -qam 'Add subtraction'"
 ADD_WRONG = rf"printf 'def sub(a, b):\n    return b - a\n' >> calc.py; {_TEST}; git commit -qam 'Add subtraction'"
 MEND = "sed -i 's/b - a/a - b/' calc.py; git commit -qam 'Subtract the right way round'"
+_CLAIM = '{"command": "python3 -m unittest -v test_calc", "files": ["test_calc.py"]}'
+PROVE = f"""printf '%s' '{_CLAIM}' > "$NIGHTJAR_HANDOVER/proof.json" """
 HAND_OVER = r"""printf 'Add subtraction\n\nAdds `sub`.\n' > "$NIGHTJAR_HANDOVER/pull-request.md" """
 
 
@@ -136,7 +138,7 @@ class Played:
     @property
     def transcripts(self) -> tuple[str, ...]:
         """Names of the Sessions' logs."""
-        return tuple(sorted(path.name for path in (self.job.temp / "nightjar" / "logs").iterdir()))
+        return tuple(sorted(path.name for path in (self.job.temp / "nightjar" / "logs").glob("*.jsonl")))
 
     def prompt(self, conversation: str) -> str:
         """The first prompt of the Session that got this conversation."""

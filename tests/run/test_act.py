@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sysconfig
@@ -18,6 +19,7 @@ from tests.run.conftest import MakeStage
 from tests.run.stage import FILES, GREEN_AT_ONCE, SCALE, Stage
 
 ROOT = Path(__file__).resolve().parents[2]
+SHIPPED = ROOT / ".github" / "workflows" / "nightjar.yml"
 
 
 def act() -> str:
@@ -36,6 +38,26 @@ def published(folder: Path) -> Path:
     return folder
 
 
+STAND_IN = """\
+name: Upload
+inputs: {name: {required: true}, path: {required: true}, if-no-files-found: {required: false}}
+runs:
+  using: composite
+  steps:
+    - shell: bash
+      env: {NAME: "${{ inputs.name }}", FOLDER: "${{ inputs.path }}"}
+      run: cp -r "$FOLDER" "$KEPT/$NAME"
+"""
+"""What stands for `actions/upload-artifact`: it needs GitHub's own service."""
+
+
+def uploads(workflow: Path) -> str:
+    """The action that a workflow uploads with, as it names it."""
+    found = re.search(r"uses: (actions/upload-artifact@\S+)", workflow.read_text(encoding="utf-8"))
+    assert found
+    return found[1]
+
+
 class Act:
     """One workspace, in which act runs the repository's own workflow."""
 
@@ -45,6 +67,11 @@ class Act:
         self._home = folder / "act-home"
         self._home.mkdir()
         self._action = published(folder / "action")
+        self.kept = folder / "kept"
+        self.kept.mkdir()
+        self._upload = folder / "upload"
+        self._upload.mkdir()
+        (self._upload / "action.yml").write_text(STAND_IN, encoding="utf-8")
         self._clone = folder / "clone"
         subprocess.run(["git", "clone", "-q", str(stage.repository.path), str(self._clone)], check=True)
 
@@ -60,6 +87,7 @@ class Act:
             "GITHUB_RUN_ID": "7",
             "ANTHROPIC_BASE_URL": model_url,
             "NIGHTJAR_TIME_SCALE": str(SCALE),
+            "KEPT": str(self.kept),
         }
         options = [option for name, value in variables.items() for option in ("--env", f"{name}={value}")]
         done = subprocess.run(
@@ -68,6 +96,7 @@ class Act:
                 *("--platform", "ubuntu-latest=-self-hosted", "--no-cache-server", "--no-skip-checkout"),
                 *("--secret", f"GITHUB_TOKEN={stage.token}", "--secret", "ANTHROPIC_API_KEY=scripted-key"),
                 *("--local-repository", f"acme/nightjar@v1={self._action}"),
+                *("--local-repository", f"{uploads(SHIPPED)}={self._upload}"),
                 *options,
             ],
             cwd=self._clone,
@@ -92,12 +121,12 @@ def run_act(tmp_path: Path, stage: Stage) -> Act:
 @pytest.fixture
 def stage(make_stage: MakeStage) -> Stage:
     """A repository into which a user has copied the workflow, with a settings file that names an installed `claude`."""
-    workflow = (ROOT / ".github" / "workflows" / "nightjar.yml").read_text(encoding="utf-8")
+    workflow = SHIPPED.read_text(encoding="utf-8")
     return make_stage(
         {
             **FILES,
             ".github/workflows/nightjar.yml": workflow,
-            ".github/nightjar.yml": f"claude-path: {bundled_claude()}\n",
+            ".github/nightjar.yml": f"claude-path: {bundled_claude()}\ntranscripts: always\n",
         }
     )
 
@@ -118,6 +147,9 @@ def test_labelled_event_through_the_shipped_workflow(stage: Stage, run_act: Act)
     outputs = {str(line["name"]): line["arg"] for line in said}
     assert (outputs["outcome"], outputs["repairs"], outputs["branch"]) == ("ready", "0", "nightjar/issue-1")
     assert str(outputs["pr-url"]).endswith(f"/pull/{pull.number}")
+    (kept,) = run_act.kept.iterdir()
+    assert kept.name == "nightjar-run-7-1"
+    assert {path.name for path in kept.iterdir()} == {"run.html", "issue-1-run-7-1-implement.jsonl"}
     shown = "\n".join(str(line.get("msg", "")) for line in lines)
     assert "Nothing to finish: the Run has told its end itself." in shown
     assert stage.token not in shown

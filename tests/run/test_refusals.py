@@ -56,9 +56,12 @@ def test_bad_input(stage: Stage, settings: Mapping[str, str], named: str, allowe
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("max-repair: 3\n", [".github/nightjar.yml:1: `max-repair` is not a setting; did you mean `max-repairs`?"]),
-        ("draft: auto\nmax-repairs: [1, 2]\n", [".github/nightjar.yml:2: `max-repairs`: a list is not allowed"]),
-        ("colour: red\nmax-repairs: -1\n", [":1: `colour` is not a setting", ":2: `max-repairs`: '-1' is not allowed"]),
+        ("max-repair: 3\n", [".github/nightjar.yml:1:1: `max-repair` is not a setting; did you mean `max-repairs`?"]),
+        ("draft: auto\nmax-repairs: [1, 2]\n", [".github/nightjar.yml:2:14: `max-repairs`: a list is not allowed"]),
+        (
+            "colour: red\nmax-repairs: -1\n",
+            [":1:1: `colour` is not a setting", ":2:14: `max-repairs`: '-1' is not allowed"],
+        ),
         ("a: [\n", [".github/nightjar.yml:"]),
     ],
 )

@@ -175,7 +175,7 @@ def test_a_weakened_test_is_shown_first(stage: Stage) -> None:
     cheat = f"{skip}; git commit -qam 'Later'"
     played = stage.run(RED_AT_FIRST, session("repair-1", does(cheat), says()))
     assert played.exit_code == 0, played.log
-    assert played.pull.body.startswith("> **Look at this first**")
+    assert played.pull.body.split("\n\n")[1].startswith("> **Look at this first**")
     assert "`test_calc.py` skips a test" in played.pull.body
     assert "skips a test" in played.repair_comments[0]
     assert "to look at first" in played.ending

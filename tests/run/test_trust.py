@@ -16,6 +16,7 @@ from bot.claude.verdict import Decision, Verdict
 from bot.clock import Clock
 from bot.record import Check, CheckState, Evidence, Remark, RepairEntry
 from bot.sandbox.github.faults import Answer, Fault
+from tests.keys import key_pair
 from tests.run.conftest import MakeStage
 from tests.run.stage import (
     ADD_RIGHT,
@@ -54,16 +55,77 @@ def test_sender_without_the_permission(stage: Stage, role: str) -> None:
     assert played.model.requests == ()
 
 
+def asks_as(stage: Stage, login: str) -> dict[str, Any]:
+    """The event of a label that a bot has put on."""
+    return stage.repository.label_issue(1, "nightjar", actor="alice") | {"sender": {"login": login, "type": "Bot"}}
+
+
 @pytest.mark.field_case(48, "bot")
 @pytest.mark.parametrize("login", ["github-actions[bot]", "x[bot]"])
 def test_bot_as_sender(stage: Stage, login: str) -> None:
     """A label that a bot has put on, Nightjar's own among them, starts nothing."""
-    payload = stage.repository.label_issue(1, "nightjar", actor="alice")
-    payload["sender"] = {"login": login, "type": "Bot"}
-    played = stage.run(payload=payload)
+    played = stage.run(payload=asks_as(stage, login))
 
     assert played.exit_code == 0, played.log
     assert played.outputs["outcome"] == "skipped"
+    assert played.comments == ()
+    assert played.model.requests == ()
+
+
+@pytest.mark.field_case(48, "own bot")
+@pytest.mark.parametrize(
+    ("kind", "login"),
+    [("minted", "nightjar[bot]"), ("app", "nightjar[bot]"), ("job", "github-actions[bot]")],
+    ids=["App's key", "App's token", "job's token"],
+)
+def test_own_bot(stage: Stage, kind: str, login: str) -> None:
+    """A label that Nightjar itself has put on starts nothing, also where `allowed-bots` names it: no comment, and the
+    job log says why.
+    """
+    settings = {"allowed-bots": login}
+    if kind == "minted":
+        app = stage.hub.create_app("nightjar", key_pair().public)
+        app.install("acme/widget")
+        settings |= {"app-id": app.id, "app-private-key": key_pair().private}
+    else:
+        stage.use_token(kind, login)  # type: ignore[arg-type]
+    played = stage.run(payload=asks_as(stage, login), settings=settings)
+
+    assert (played.exit_code, played.outputs["outcome"]) == (0, "skipped"), played.log
+    assert f"{login} is Nightjar itself, which never starts a Run" in played.log
+    assert (played.comments, played.labels) == ((), ())
+    assert played.model.requests == ()
+
+
+@pytest.mark.parametrize(("kind", "login"), [("app", "nightjar[bot]"), ("pat", "alice")])
+def test_another_bot_that_is_allowed(stage: Stage, kind: str, login: str) -> None:
+    """A bot that `allowed-bots` names starts a Run, whether Nightjar is another App or works with a person's token."""
+    stage.use_token(kind, login)  # type: ignore[arg-type]
+    payload = asks_as(stage, "planner[bot]")
+    played = stage.run(session("implement", says()), payload=payload, settings={"allowed-bots": "planner[bot]"})
+
+    assert len(played.model.requests) > 0, played.log
+
+
+def test_a_person_costs_no_more(stage: Stage) -> None:
+    """A person's label starts a Run also where Nightjar works with that person's own token, and nobody asks GitHub
+    whose token it is.
+    """
+    stage.use_token("pat", "alice")
+    played = stage.run(session("implement", says()), actor="alice", settings={"allowed-bots": "planner[bot]"})
+
+    assert len(played.model.requests) > 0, played.log
+    assert [request for request in stage.hub.requests if request.path == "/graphql"] == []
+
+
+@pytest.mark.field_case(48, "fail closed")
+def test_bot_when_github_does_not_tell_who_is_asking(stage: Stage) -> None:
+    """Where GitHub does not say who Nightjar is, a bot that is allowed could be Nightjar: nothing is begun."""
+    stage.hub.faults.add(Fault("POST", r"^/graphql$", Answer(403), times=0))
+    played = stage.run(payload=asks_as(stage, "planner[bot]"), settings={"allowed-bots": "planner[bot]"})
+
+    assert (played.exit_code, played.outputs["outcome"]) == (0, "skipped"), played.log
+    assert "GitHub does not tell whether planner[bot] is Nightjar itself" in played.log
     assert played.comments == ()
     assert played.model.requests == ()
 
@@ -328,6 +390,13 @@ def test_a_session_that_says_commands(stage: Stage) -> None:
 # ── files that are links ────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def look_first(played: Played) -> str:
+    """What a reviewer is told to look at first, which stands above the pull request's own text."""
+    head, _, rest = played.pull.body.partition("> **Look at this first**")
+    assert "Adds `sub`." not in head
+    return rest.partition("\n\n")[0]
+
+
 @pytest.mark.field_case(54, "handover")
 @pytest.mark.field_case(54, "committed")
 @pytest.mark.field_case(53, "commit messages")
@@ -345,8 +414,7 @@ def test_links_are_not_followed_and_are_shown(stage: Stage) -> None:
     assert played.pull.title == "Add subtraction"
     assert "PATH=" not in played.pull.body
     assert "The session left no text for the pull request" in played.ending
-    first = played.pull.body.split("\n\n")[0]
-    assert "Look at this first" in first
+    first = look_first(played)
     assert "`docs/x` is a link that leads out of the repository, to `/etc/passwd`" in first
     assert "`.gitmodules` was changed" in first
     assert "a commit message says `c\u200bloses other/repo#2`" in first
@@ -384,7 +452,7 @@ def test_cheats_are_on_top(make_stage: MakeStage) -> None:
         "the workflow `.github/workflows/ci.yml` was changed",
     )
     for text in said:
-        assert text in played.pull.body.split("\n\n")[0]
+        assert text in look_first(played)
         assert text in played.repair_comments[0]
         assert text in played.ending
 

@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.clock import Clock
-from bot.record import Record, from_json
+from bot.record import Record
 from bot.sandbox.actions import JobSeen, RunSeen, SandboxActions, Story
 from bot.sandbox.github import EmbeddedGitHub, SandboxRepository
 from bot.sandbox.github.rates import RATE_LIMIT
 from bot.sandbox.github.state import Comment
 from bot.sandbox.github.world import RUN_PERMISSIONS
+from bot.stored import from_json
 
 WORKFLOWS = Path(__file__).resolve().parents[2] / ".github" / "workflows"
 WAKE = ".github/workflows/nightjar-wake.yml"
@@ -118,9 +119,9 @@ class Town:
         """dana opens one more issue."""
         return self.repository.open_issue("Add subtraction", "We need `sub(a, b)`.", author="dana")
 
-    def label(self, issue: int = 0) -> None:
+    def label(self, issue: int = 0, label: str = "nightjar") -> None:
         """alice puts the label on."""
-        self.repository.label_issue(issue or self.issue, "nightjar", actor="alice")
+        self.repository.label_issue(issue or self.issue, label, actor="alice")
 
     def unlabel(self, label: str, issue: int = 0) -> None:
         """alice takes a label off."""

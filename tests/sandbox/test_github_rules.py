@@ -6,6 +6,7 @@ import pytest
 from github.Repository import Repository
 
 from bot.sandbox.github import EmbeddedGitHub, SandboxRepository
+from bot.sandbox.github.state import ActionsPolicy
 from tests.sandbox.conftest import Caller
 
 REPO = "/repos/acme/widget"
@@ -85,6 +86,49 @@ def test_the_state_of_a_pull_request_follows_the_facts(repo: SandboxRepository, 
     repo.commit("main", {"app.py": "one\nTWO\nthree\n"}, "Same line")
     seen.append(state())
     assert seen == ["blocked", "unstable", "clean", "behind", "dirty"]
+
+
+def test_rules_hold_for_the_branches_of_their_pattern(repo: SandboxRepository, call: Caller) -> None:
+    """A ruleset with a pattern is told for each branch that it matches, there or not, and who asks whether they may pass
+    it by."""
+    repo.add_rules("nightjar/**", "required_signatures", "creation", bypass="always")
+    rules = call.get(f"{REPO}/rules/branches/nightjar/issue-1")
+    assert [rule["type"] for rule in rules] == ["required_signatures", "creation"]
+    assert call.get(f"{REPO}/rules/branches/main") == []
+    (listed,) = call.get(f"{REPO}/rulesets")
+    assert listed["id"] == rules[0]["ruleset_id"]
+    assert call.get(f"{REPO}/rulesets/{listed['id']}")["current_user_can_bypass"] == "always"
+    assert call("GET", f"{REPO}/rulesets/1").status == 404
+
+
+def test_names_of_secrets_are_for_who_may_read_them(
+    repo: SandboxRepository, call: Caller, owner: Caller, hub: EmbeddedGitHub
+) -> None:
+    """The owner gets the names, the organisation's apart; a Run's token gets 403."""
+    repo.name_secret("anthropic_api_key")
+    repo.name_secret("NPM_TOKEN", shared=True)
+    assert [row["name"] for row in owner.get(f"{REPO}/actions/secrets")["secrets"]] == ["ANTHROPIC_API_KEY"]
+    assert [row["name"] for row in owner.get(f"{REPO}/actions/organization-secrets")["secrets"]] == ["NPM_TOKEN"]
+    assert call("GET", f"{REPO}/actions/secrets").status == 403
+    reader = Caller(hub, hub.issue_token("alice", "pat", {"secrets": "read"}))
+    assert reader("GET", f"{REPO}/actions/secrets").status == 200
+
+
+def test_scopes_are_told_of_older_tokens_only(repo: SandboxRepository, call: Caller, owner: Caller) -> None:
+    """A person's token of the older kind gets its scopes with each answer, an App's none."""
+    assert owner("GET", REPO).headers["x-oauth-scopes"] == "repo, workflow"
+    assert "x-oauth-scopes" not in call("GET", REPO).headers
+
+
+def test_the_actions_policy_is_told(repo: SandboxRepository, owner: Caller) -> None:
+    """Which actions may be used, and what a token may do by default; the list only where there is one."""
+    selected = f"{REPO}/actions/permissions/selected-actions"
+    assert owner("GET", selected).status == 409
+    repo.set_actions_policy(ActionsPolicy("selected", ("acme/nightjar@*",), True, "write"))
+    told = owner.get(f"{REPO}/actions/permissions")
+    assert (told["allowed_actions"], told["sha_pinning_required"]) == ("selected", True)
+    assert owner.get(selected)["patterns_allowed"] == ["acme/nightjar@*"]
+    assert owner.get(f"{REPO}/actions/permissions/workflow")["default_workflow_permissions"] == "write"
 
 
 def test_the_settings_for_tokens_are_told(repo: SandboxRepository, owner: Caller) -> None:

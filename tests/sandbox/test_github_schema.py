@@ -14,6 +14,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from bot.sandbox.github import Annotation, EmbeddedGitHub, SandboxRepository
 from bot.sandbox.github.server import ROUTES
+from bot.sandbox.github.state import ActionsPolicy
 from tests.sandbox.conftest import Caller
 
 REPO = "/repos/acme/widget"
@@ -46,6 +47,11 @@ class Jobs(Model):
 class Workflows(Model):
     total_count: int
     workflows: list[models.Workflow]
+
+
+class Secrets(Model):
+    total_count: int
+    secrets: list[models.ActionsSecret]
 
 
 IssueEvents = (
@@ -138,9 +144,19 @@ ANSWERS: tuple[tuple[str, object, Any], ...] = (
     ("GET {repo}/actions/variables/NIGHTJAR_PAUSED", None, models.ActionsVariable),
     ("GET {repo}/actions/permissions", None, models.ActionsRepositoryPermissions),
     ("GET {repo}/actions/permissions/workflow", None, models.ActionsGetDefaultWorkflowPermissions),
+    ("GET {repo}/actions/permissions/selected-actions", None, models.SelectedActions),
+    ("GET {repo}/actions/secrets", None, Secrets),
+    ("GET {repo}/actions/organization-secrets", None, Secrets),
+    ("GET {repo}/rulesets", None, list[models.RepositoryRuleset]),
+    ("GET {repo}/rulesets/{ruleset}", None, models.RepositoryRuleset),
     ("GET {repo}/branches/release/protection", None, models.BranchProtection),
     ("GET {repo}/branches/release/protection/required_status_checks", None, models.StatusCheckPolicy),
     ("GET {repo}/rules/branches/release", None, list[models.RepositoryRuleDetailedOneof8]),
+    (
+        "GET {repo}/rules/branches/work",
+        None,
+        list[models.RepositoryRuleDetailedOneof6 | models.RepositoryRuleDetailedOneof9],
+    ),
     ("GET {repo}/issues/1/events", None, list[IssueEvents]),
     ("GET {repo}/issues/1/timeline", None, list[Timeline]),
     ("GET {repo}/issues/{pull}/timeline", None, list[Timeline]),
@@ -204,6 +220,10 @@ def test_every_answer_is_what_github_publishes(hub: EmbeddedGitHub, repo: Sandbo
     repo.commit("release", {"a": "b"}, "Release")
     repo.protect("release", checks=["test"], reviews=1, up_to_date=True)
     repo.require_checks("release", ["lint"])
+    repo.add_rules("work*", "required_signatures", "non_fast_forward")
+    repo.set_actions_policy(ActionsPolicy("selected", ("acme/nightjar@*",)))
+    repo.name_secret("DEPLOY_KEY")
+    repo.name_secret("ANTHROPIC_API_KEY", shared=True)
     repo.set_permission("dana", "read")
     sha = repo.commit("work", {"app.py": "one\n", "new.py": "new\n", "README.md": None}, "Change", author="alice")
     comment = repo.comment(number, "hello", "dana")
@@ -214,6 +234,7 @@ def test_every_answer_is_what_github_publishes(hub: EmbeddedGitHub, repo: Sandbo
     names["busy"] = repo.add_run(sha, "busy.yml")
     repo.set_variable("NIGHTJAR_PAUSED", "true")
     names["held"] = repo.add_run(sha, "held.yml", "action_required", event="pull_request")
+    names["ruleset"] = call.get(f"{REPO}/rulesets")[-1]["id"]
     names["run"] = call.get(f"{REPO}/actions/runs")["workflow_runs"][-1]["id"]
     covered = set()
     for line, body, schema in ANSWERS:

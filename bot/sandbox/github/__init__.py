@@ -1,4 +1,4 @@
-"""A small GitHub on loopback: REST, the GraphQL that pull requests need, and git over smart HTTP, on bare
+"""A small GitHub on loopback: REST, the GraphQL that Nightjar needs, and git over smart HTTP, on bare
 repositories."""
 
 from __future__ import annotations

@@ -16,7 +16,17 @@ from typing import Any
 from bot.sandbox.github import issues, pulls, pushes, runs, views_issues, webhooks
 from bot.sandbox.github.gitdata import ZERO, Signature
 from bot.sandbox.github.hand_set_ci import HandSetCi
-from bot.sandbox.github.state import Comment, Issue, Protection, Role, Ruleset, TimelineEvent, Variable
+from bot.sandbox.github.state import (
+    ActionsPolicy,
+    Comment,
+    Issue,
+    Protection,
+    Role,
+    Ruleset,
+    Secret,
+    TimelineEvent,
+    Variable,
+)
 from bot.sandbox.github.views import Site
 from bot.sandbox.github.world import Actor, JobTokenStarts, Repository
 
@@ -73,8 +83,28 @@ class SandboxRepository(HandSetCi):
     def require_checks(self, branch: str, checks: Sequence[str], *, up_to_date: bool = False) -> None:
         """A ruleset that asks for these checks before a merge into `branch`."""
         with self._lock:
-            rule = Ruleset(self._repository.world.next_id(), branch, tuple(checks), up_to_date)
+            world = self._repository.world
+            rule = Ruleset(world.next_id(), branch, tuple(checks), up_to_date, world.now())
             self._repository.rulesets.append(rule)
+
+    def add_rules(self, branch: str, *rules: str, bypass: str = "never") -> None:
+        """A ruleset with rules of these types for the branches that the pattern `branch` matches. They are told, and hold
+        nobody up; `bypass` is what GitHub tells whoever asks: always, pull_requests_only, never or exempt."""
+        with self._lock:
+            world = self._repository.world
+            ruleset = Ruleset(world.next_id(), branch, (), False, world.now(), rules, bypass)
+            self._repository.rulesets.append(ruleset)
+
+    def set_actions_policy(self, policy: ActionsPolicy) -> None:
+        """The repository's settings for Actions. They are told, and hold nobody up."""
+        with self._lock:
+            self._repository.actions_policy = policy
+
+    def name_secret(self, name: str, *, shared: bool = False) -> None:
+        """Have a secret of that name listed, the organisation's where it is `shared`; its value is for CI's equipment."""
+        with self._lock:
+            secret = Secret(name.upper(), shared, self._repository.world.now())
+            self._repository.secrets[secret.name] = secret
 
     def enable_actions(self, enabled: bool) -> None:
         """Turn Actions on or off for the repository; where it is off no event starts a workflow."""

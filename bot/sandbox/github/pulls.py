@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from bot.ci.filters import matches
 from bot.sandbox.ci import CiEvent
 from bot.sandbox.github import checks, issues
 from bot.sandbox.github.gitdata import Signature
@@ -189,7 +190,7 @@ def _behind(repository: Repository, pull: PullRequest) -> bool:
 
 def rulesets_for(repository: Repository, branch: str) -> list[Ruleset]:
     """The rulesets that hold for a branch."""
-    return [rule for rule in repository.rulesets if rule.branch == branch]
+    return [rule for rule in repository.rulesets if matches(branch, (rule.branch,))]
 
 
 def blocked(repository: Repository, pull: PullRequest) -> str:

@@ -1,15 +1,11 @@
-"""REST: pull requests, and the two GraphQL mutations that make one a draft or ready (REST has none)."""
+"""REST: pull requests."""
 
 from __future__ import annotations
-
-import re
 
 from bot.sandbox.github import issues, pulls, pushes, views, views_git, views_pulls
 from bot.sandbox.github.http import Call, Reply, Route
 from bot.sandbox.github.state import PullRequest
-from bot.sandbox.github.world import Refused, Repository, not_found
-
-_MUTATION = re.compile(r"\b(markPullRequestReadyForReview|convertPullRequestToDraft)\s*\(")
+from bot.sandbox.github.world import Refused
 
 
 def _list(call: Call) -> Reply:
@@ -119,38 +115,6 @@ def _merge(call: Call) -> Reply:
     return Reply(200, {"sha": new, "merged": True, "message": "Pull Request successfully merged"})
 
 
-def _graphql(call: Call) -> Reply:
-    found = _MUTATION.search(call.text("query"))
-    given = call.body.get("variables", {}).get("input", {})
-    if found is None or not isinstance(given, dict):
-        known = "the embedded GitHub knows markPullRequestReadyForReview and convertPullRequestToDraft with $input only"
-        return Reply(200, {"errors": [{"message": known}]})
-    name, node = found[1], str(given.get("pullRequestId", ""))
-    try:
-        repo, pull = _by_node(call, node)
-    except Refused:
-        return _graphql_error(name, "NOT_FOUND", f"Could not resolve to a node with the global id of '{node}'")
-    # With `pull-requests: write` alone a job's token is often refused here, so the strict answer is the one to be
-    # ready for.
-    if not call.token or not (call.token.allows("pull_requests", "write") and call.token.allows("contents", "write")):
-        return _graphql_error(name, "FORBIDDEN", "Resource not accessible by integration")
-    saved = pulls.set_draft(repo, call.actor, pull, name == "convertPullRequestToDraft")
-    answer = {"clientMutationId": given.get("clientMutationId"), "pullRequest": {"isDraft": saved.draft}}
-    return Reply(200, {"data": {name: answer}})
-
-
-def _by_node(call: Call, node: str) -> tuple[Repository, PullRequest]:
-    for repo in call.world.repositories.values():
-        for pull in repo.pulls.values():
-            if views.node_id("PR", pull.id) == node:
-                return repo, pull
-    raise not_found()
-
-
-def _graphql_error(name: str, kind: str, message: str) -> Reply:
-    return Reply(200, {"data": {name: None}, "errors": [{"type": kind, "path": [name], "message": message}]})
-
-
 _PULLS = "/repos/{owner}/{repo}/pulls"
 _PULL = _PULLS + "/{number}"
 ROUTES = (
@@ -164,4 +128,3 @@ ROUTES = (
     Route("POST", _PULL + "/requested_reviewers", _request_reviews, "pull_requests", "write"),
     Route("PUT", _PULL + "/merge", _merge, "contents", "write"),
 )
-GRAPHQL = Route("POST", "/graphql", _graphql)

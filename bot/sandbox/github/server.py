@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from bot.sandbox.github import (
     git_http,
+    graphql,
     rest_actions,
     rest_apps,
     rest_checks,
@@ -141,9 +142,8 @@ class Application:
             return reply
 
     def _route(self, method: str, path: str) -> tuple[Route, Mapping[str, str]]:
-        graphql = "/api/graphql" if self.site.prefix else "/graphql"
-        if (method, path) == ("POST", graphql):
-            return rest_pulls.GRAPHQL, {}
+        if (method, path) == ("POST", "/api/graphql" if self.site.prefix else "/graphql"):
+            return graphql.ROUTE, {}
         if path.startswith(self.site.prefix):
             wanted = "GET" if method == "HEAD" else method
             for route in (*ROUTES, *rest_apps.ROUTES):
@@ -163,6 +163,8 @@ class Application:
             "X-GitHub-Request-Id": uuid.uuid4().hex[:24].upper(),
             "X-GitHub-Media-Type": "github.v3; format=json",
         }
+        if token and token.scopes is not None:
+            identity["X-OAuth-Scopes"] = ", ".join(token.scopes)
         given = {name.lower() for name in reply.headers}
         more = {name: value for name, value in {**headers, **identity}.items() if name.lower() not in given}
         return replace(reply, headers={**reply.headers, **more})

@@ -42,6 +42,11 @@ class Token:
     """Whose requests its own are counted with: a repository's job tokens share theirs; "" for nobody's."""
     expires_at: datetime | None = None
 
+    @property
+    def scopes(self) -> tuple[str, ...] | None:
+        """Those of a person's token of the older kind, which GitHub tells with each answer; None for any other."""
+        return ("repo", "workflow") if self.secret.startswith("ghp_") else None
+
     def allows(self, scope: str, level: str) -> bool:
         """Whether the token's permission for `scope` is at least `level` (none, read, write, admin)."""
         return LEVELS.index(self.permissions.get(scope, "none")) >= LEVELS.index(level)
@@ -268,6 +273,27 @@ class CommitStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class Secret:
+    """A secret of a repository's Actions, as far as anybody is told of it. `shared` by its organisation."""
+
+    name: str
+    shared: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ActionsPolicy:
+    """The repository's settings for Actions: which actions workflows may use (`all`, `local_only` or `selected`: those
+    by GitHub and of `patterns`), whether only by commit id, and what a job's token may do where nobody says it (`read`
+    or `write`)."""
+
+    allowed: str = "all"
+    patterns: tuple[str, ...] = ()
+    by_commit: bool = False
+    default_permissions: str = "read"
+
+
+@dataclass(frozen=True, slots=True)
 class Protection:
     """A protected branch: no direct pushes; `checks` must pass (`strict`: on a head that has the base's tip) and
     `reviews` approvals be there before a merge."""
@@ -279,12 +305,16 @@ class Protection:
 
 @dataclass(frozen=True, slots=True)
 class Ruleset:
-    """A ruleset that requires `checks` on a branch before a merge."""
+    """A ruleset for the branches that the pattern `branch` matches: it requires `checks` before a merge, and `rules` are
+    the types of others that it has. `bypass` says whether who asks may pass it by, in GitHub's word."""
 
     id: int
     branch: str
     checks: tuple[str, ...]
     strict: bool
+    created_at: datetime
+    rules: tuple[str, ...] = ()
+    bypass: str = "never"
 
 
 @dataclass(frozen=True, slots=True)

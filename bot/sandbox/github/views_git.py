@@ -10,6 +10,8 @@ from bot.sandbox.github.gitdata import CommitInfo, FileChange, Signature, TreeEn
 from bot.sandbox.github.views import Json, Site, user
 from bot.sandbox.github.world import Repository
 
+_SHOWN = 2**20
+"""Bytes of a file up to which its content is told."""
 _UNSIGNED: Json = {
     "verified": False,
     "reason": "unsigned",
@@ -147,5 +149,7 @@ def entry(site: Site, repo: Repository, revision: str, item: TreeEntry, content:
         "_links": {"git": git, "self": url, "html": page},
     }
     if content is not None:
-        body |= {"type": "file", "encoding": "base64", "content": base64.encodebytes(content).decode()}
+        shown = len(content) <= _SHOWN
+        encoded = base64.encodebytes(content).decode() if shown else ""
+        body |= {"type": "file", "encoding": "base64" if shown else "none", "content": encoded}
     return body

@@ -22,6 +22,7 @@ from bot.sandbox.github.gitdata import GitData
 from bot.sandbox.github.rates import RateLimits
 from bot.sandbox.github.state import (
     ROLES,
+    ActionsPolicy,
     App,
     CheckRun,
     Comment,
@@ -35,6 +36,7 @@ from bot.sandbox.github.state import (
     Review,
     Role,
     Ruleset,
+    Secret,
     Suite,
     TimelineEvent,
     Token,
@@ -126,6 +128,7 @@ class Repository:
         self.ci: CiPort | None = None
         self.actions_enabled = True
         self.actions_may_open_pulls = True
+        self.actions_policy = ActionsPolicy()
         self.job_token_starts: JobTokenStarts = "nothing"
         self.needs_approval: set[str] = set()
         self.roles: dict[str, Role] = {}
@@ -144,6 +147,7 @@ class Repository:
         self.checks: dict[int, CheckRun] = {}
         self.statuses: list[CommitStatus] = []
         self.variables: dict[str, Variable] = {}
+        self.secrets: dict[str, Secret] = {}
         self.events: list[TimelineEvent] = []
 
     def role(self, login: str) -> Role:
@@ -259,12 +263,13 @@ class World:
         self, login: str, kind: TokenKind, permissions: Mapping[str, str] | None, budget: str = ""
     ) -> Token:
         """A new token for `login`; without `permissions` it may do what a Run needs (a person's may do everything)."""
-        prefix = "ghp_" if kind == "pat" else "ghs_"
+        # A person's token with permissions one by one is of the newer kind.
+        prefix = "ghs_" if kind != "pat" else "ghp_" if permissions is None else "github_pat_"
         granted = dict(RUN_PERMISSIONS if permissions is None else permissions)
         if permissions is None and kind != "job":
             granted["workflows"] = "write"
         if permissions is None and kind == "pat":
-            granted |= dict.fromkeys(("checks", "statuses", "administration", "actions_variables"), "write")
+            granted |= dict.fromkeys(("checks", "statuses", "administration", "actions_variables", "secrets"), "write")
         granted = {"metadata": "read"} | granted
         token = Token(prefix + secrets.token_hex(18), self.user(login).login, kind, granted, budget)
         self.tokens[token.secret] = token

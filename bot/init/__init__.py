@@ -1,0 +1,1 @@
+"""What `nightjar init` puts into a repository, what it says about that, and nothing of how it gets there."""
