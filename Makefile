@@ -10,7 +10,7 @@ COMPILE := uv pip compile --quiet --universal --generate-hashes --no-strip-extra
 WORKFLOWS := $(wildcard .github/workflows/*.yml)
 
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test lint format check adversary proof-exam matrix soak bench screenshots lock clean
+.PHONY: help environment demo test lint format check adversary proof-exam matrix soak bench screenshots wheel lock clean
 # The older generation of the CLI, which kills background work at the end of a turn: Sessions are tested on both.
 OLDER := $(VENV)/older/claude_agent_sdk
 
@@ -69,6 +69,9 @@ bench: environment ## What it costs: folding a stream, driving a Session, watchi
 
 screenshots: environment ## The README's pictures of the Run page (needs Debian's chromium)
 	$(PY) -m tests.page.screenshots
+
+wheel: ## Build the wheel into dist/ and try it in an empty environment (`STORY= make wheel`: without a story of the demo)
+	PYTHON=$(PYTHON) .ci/wheel
 
 lock: ## Renew the lock files (needs uv; `make lock UPGRADE=--upgrade` for newer versions)
 	$(COMPILE) $(UPGRADE) pyproject.toml -o requirements.lock

@@ -17,7 +17,7 @@ from bot.config import SETTINGS_FILE, Config, Secret
 from bot.doctor.examination import counted, examine
 from bot.doctor.facts import Answered, Facts, Hub, NoAnswer, Refusal, Token, Unknown
 from bot.doctor.reading import files_facts
-from bot.doctor.words import Finding, Level
+from bot.doctor.words import GIVE_A_KEY, GIVE_A_TOKEN, Finding, Level
 from bot.examining import ask_claude, ask_github, git_version
 from bot.github.client import Client
 from bot.init.reading import settings_alone
@@ -90,7 +90,7 @@ def _asked(
     given = own_token(address, environ, options.token_file)
     if given is None:
         why = f"there is no token in {' or '.join(address.variables(environ))}"
-        return Unknown(why), Unknown(why)
+        return Unknown(why, GIVE_A_TOKEN), Unknown(why)
     client = Client(address.api(environ), address.repository, given.credential, clock, attempts=1)
     try:
         return ask_github(client, given.credential, given.source, config)
@@ -104,7 +104,7 @@ def _claude(config: Config, environ: Mapping[str, str], clock: Clock) -> Answere
         return Unknown(f"asked on Linux only, where Runs happen, not on {sys.platform}")
     key, token = (environ.get(name, "").strip() for name in _KEYS)
     if not (key or token):
-        return Unknown(f"there is no key in {' or '.join(_KEYS)}, so that it was asked nothing")
+        return Unknown(f"there is no key in {' or '.join(_KEYS)}", GIVE_A_KEY)
     path = config.claude_path or shutil.which("claude", path=environ.get("PATH")) or _bundled()
     if path is None:
         return Unknown(f"there is none on this machine; jobs install {config.claude_version}")

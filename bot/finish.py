@@ -78,7 +78,7 @@ def complete(record: Record, config: Config, wiring: Wiring, journal: RunJournal
         record = _with_its_work(record, ports.workspace)
     except RunFailed as failed:
         record = replace(record, head="").noted(f"The work could not be looked at: {failed.reason}.")
-    record = _as_it_was(record, wiring.github.comments(record.trigger.issue), cancelled=cancelled)
+    record = _as_it_was(record, _own_comments(record, wiring.github), cancelled=cancelled)
     return end(_with_its_pull_request(record, wiring.github), config, ports)
 
 
@@ -144,12 +144,10 @@ def _nothing(runner: Runner, why: str) -> int:
 def _as_it_was(record: Record, comments: Sequence[IssueComment], *, cancelled: bool) -> Record:
     """The Record with how it ended, and with what had been told but not noted down when the process died."""
     tracking = record.tracking_comment or _find(comments, marker("tracking", record))
-    # Anybody can write our marker, so that the ending has to be by whoever wrote the Tracking comment.
-    author = next((comment.author for comment in comments if comment.id == tracking), "")
     record = replace(
         record,
         tracking_comment=tracking,
-        ending_comment=record.ending_comment or _find(comments, marker("ending", record), author),
+        ending_comment=record.ending_comment or _find(comments, marker("ending", record)),
         claimed=record.claimed or bool(tracking),
     )
     if record.outcome is not None or record.failure is not None:
@@ -160,9 +158,19 @@ def _as_it_was(record: Record, comments: Sequence[IssueComment], *, cancelled: b
     return replace(record, failure=FailureEntry("runner_lost", reason))
 
 
-def _find(comments: Sequence[IssueComment], text: str, author: str = "") -> int:
-    """The comment with this text, by `author` if that is known; 0 when there is none."""
-    return next((one.id for one in comments if text in one.body and (not author or one.author == author)), 0)
+def _own_comments(record: Record, github: GitHub) -> tuple[IssueComment, ...]:
+    """The comments on the issue by whoever wrote the Tracking comment, or whom the token is for: anybody can write our
+    marker. All of them, where neither is known. Raises `RunFailed`.
+    """
+    comments = github.comments(record.trigger.issue)
+    known = (comment.author for comment in comments if comment.id == record.tracking_comment)
+    author = next(known, "") or github.own_login()
+    return tuple(comment for comment in comments if not author or comment.author == author)
+
+
+def _find(comments: Sequence[IssueComment], text: str) -> int:
+    """The comment with this text; 0 when there is none."""
+    return next((one.id for one in comments if text in one.body), 0)
 
 
 def _with_its_pull_request(record: Record, github: GitHub) -> Record:

@@ -13,7 +13,7 @@ from bot.difference import added_names, kind_of, other_tests
 from bot.ports import FileChange, TreeEntry
 from bot.progress import Progress
 from bot.proof.claim import tracked
-from bot.proof.facts import Claim, Proof, Trial, Verdict
+from bot.proof.facts import Claim, Proof, Result, Trial, Verdict
 from bot.proof.judge import judge, needs_again, needs_before_with_tests
 from bot.proof.trial import trial_of
 from bot.record import Check, CheckState, Evidence, Proving
@@ -76,7 +76,7 @@ class Prover:
     def _before(self, base: str, claim: Claim, others: Sequence[str]) -> tuple[Trial, Trial | None]:
         """The named files laid over the base commit; and, where that fails, with the diff's other test files too."""
         known = self._known(base, claim, others)
-        if known is not None and known.before is not None:
+        if known is not None and known.before is not None and known.before.result is not Result.NOT_RUN:
             return known.before, known.before_with_tests
         before = self._try(base, claim.command, claim.files, claim.files)
         if not others or not needs_before_with_tests(before):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.difference import Kind, added_names, is_test, kind_of, other_tests
+from bot.difference import Kind, added_names, is_documentation, is_test, kind_of, other_tests
 from bot.ports import FileChange
 
 
@@ -75,6 +75,12 @@ def test_no_tests(path: str) -> None:
 def test_kinds(paths: list[str], kind: Kind) -> None:
     """Documentation alone, tests, and code; what the program may read is code."""
     assert kind_of([change(path, added="x") for path in paths]) is kind
+
+
+def test_a_test_of_documentation_is_a_test() -> None:
+    """Wherever a test is kept, it is one."""
+    assert is_documentation("docs/conf.py")
+    assert not is_documentation("docs/test_conf.py")
 
 
 def test_a_comment_is_code() -> None:

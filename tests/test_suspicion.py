@@ -59,6 +59,15 @@ CHEATS = {
         "`t/greet.sh` skips a test",
     ),
     "a whole TAP file": (change("t/greet.sh", added="echo 1..0"), "`t/greet.sh` skips a test"),
+    "a skip in bats": (change("t/greet.bats", added='  skip "later"'), "`t/greet.bats` skips a test"),
+    "a check in a test that may fail": (
+        change("t/greet.sh", added='[ "$out" = hello ] || true'),
+        "`t/greet.sh` lets a command fail without being noticed",
+    ),
+    "a test script that talks of tests": (
+        change("package.json", removed='    "test": "jest"', added='    "test": "echo jest is content"'),
+        '`package.json` no longer runs `"test": "jest"`',
+    ),
     "a file that is not collected": (
         change("conftest.py", added='collect_ignore = ["test_x.py"]'),
         "`conftest.py` skips a test",
@@ -181,7 +190,7 @@ HONEST: dict[str, tuple[FileChange, ...]] = {
         ),
     ),
     "a test that checks more": (
-        change("tests/test_x.py", removed="assert f(x) == 1", added="assert f(x) == 1\nassert f(x) in cache"),
+        change("tests/test_x.py", removed="assert f(x) == 1", added="assert f(x) == 2\nassert f(x) in cache"),
     ),
     "a test that is moved": MOVED,
     "a test that is moved, and its file with it": (
@@ -211,11 +220,20 @@ HONEST: dict[str, tuple[FileChange, ...]] = {
         ),
         change("widget/a.py", removed="x=1", added="x = 1"),
     ),
-    "documentation": (change("docs/ci.md", added="Run `pytest || true`, or set the threshold to 0."),),
+    "documentation": (change("docs/ci.md", added="    pytest || true\n\nThe threshold is 0."),),
     "a dependency": (
         change("requirements.txt", removed="pytest==8.0", added="pytest==8.2"),
         change("package.json", removed='    "jest": "^28.1.0",\n    "mocha": "^9"', added='    "jest": "^29.0.0",'),
         change("pyproject.toml", removed='"pytest>=7"', added='"pytest>=8"'),
+    ),
+    "a dependency that is gone": (change("package.json", removed='    "mocha": "^9",'),),
+    "a skip that says more": (
+        change(
+            "tests/test_x.py", removed="@pytest.mark.skipif(WINDOWS)", added="@pytest.mark.skipif(WINDOWS, reason='x')"
+        ),
+    ),
+    "tests that were left out before": (
+        change("Makefile", removed="\tpytest --ignore=slow", added="\tpytest -q --ignore=slow"),
     ),
     "a threshold of the program": (
         change("widget/alarm.py", removed="THRESHOLD = 5", added="THRESHOLD = 3"),

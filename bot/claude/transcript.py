@@ -8,8 +8,7 @@ the beginning and the end are kept, and how much was left out between them is co
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Generic, TypeVar
 
@@ -28,6 +27,7 @@ from bot.claude.frames import (
     User,
 )
 from bot.claude.lines import parse
+from bot.claude.told import WIDEST, Bounds, Call, Entry, Happened, Hold, Kept, Said, Transcript, Turn
 from bot.guard import shorten
 
 _OPEN_CALLS = 512
@@ -36,130 +36,6 @@ _SLACK = 4096
 """Characters beyond an excerpt that are looked at for secrets, so that none is cut in two and missed."""
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What is kept of a transcript. Of Turns and of each Turn's entries so many of the first and of the last."""
-
-    first_turns: int
-    last_turns: int
-    first_entries: int
-    last_entries: int
-    characters: int
-    """Of each text."""
-
-
-WIDEST = Bounds(first_turns=8, last_turns=16, first_entries=20, last_entries=40, characters=3000)
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """Words of the model. `thought`: it did not say them to anybody. `nested`: a sub-agent's."""
-
-    text: str
-    thought: bool = False
-    nested: bool = False
-
-
-@dataclass(slots=True)
-class Call:
-    """A tool call, and what the tool answered; None until it has."""
-
-    name: str
-    about: str
-    given: str
-    nested: bool = False
-    answer: str | None = None
-    failed: bool = False
-    background: bool = False
-    """Its work went on in the background: the answer is an acknowledgement."""
-
-
-@dataclass(frozen=True, slots=True)
-class Happened:
-    """Something that neither the model nor a tool said: a background task's end, an API retry of the CLI's own."""
-
-    text: str
-
-
-Entry = Said | Call | Happened
-
-
-@dataclass(frozen=True, slots=True)
-class Kept(Generic[T]):
-    """The first and the last of a row; `left_out` stood between them."""
-
-    first: tuple[T, ...]
-    last: tuple[T, ...]
-    left_out: int
-
-    def within(self, first: int, last: int) -> Kept[T]:
-        """The same with at most so many."""
-        rest = self.first[first:]
-        if self.left_out == 0:
-            rest += self.last
-            kept = rest[max(0, len(rest) - last) :]
-            return Kept(self.first[:first], kept, len(rest) - len(kept))
-        kept = self.last[max(0, len(self.last) - last) :]
-        return Kept(self.first[:first], kept, self.left_out + len(rest) + len(self.last) - len(kept))
-
-    @property
-    def all(self) -> tuple[T, ...]:
-        """Those that are kept, in order."""
-        return self.first + self.last
-
-
-@dataclass(frozen=True, slots=True)
-class Hold:
-    """The Session was held open after a Turn: tasks were running, or a Wake turn was owed."""
-
-    tasks: tuple[str, ...]
-    seconds: float | None
-    """Until the next Turn, where the stream tells times."""
-    events: tuple[str, ...]
-    wakes: bool
-    """Another Turn followed; else it ended with the process."""
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """From an `init` frame to a `result` frame."""
-
-    number: int
-    opener: Opener
-    woken_by: tuple[str, ...]
-    """Names of the background tasks whose end opened it."""
-    entries: Kept[Entry]
-    calls: int
-    model_turns: int
-    cost_usd: float
-    closed: bool
-    errors: str
-    hold: Hold | None
-
-
-@dataclass(frozen=True, slots=True)
-class Transcript:
-    """What one process of a Session told."""
-
-    session_id: str
-    cli_version: str
-    model: str
-    turns: Kept[Turn]
-    calls: int
-    ignored: Mapping[str, int]
-    """Lines that said nothing that is known here: reason → count."""
-
-    @property
-    def turn_count(self) -> int:
-        """How many Turns there were."""
-        return len(self.turns.all) + self.turns.left_out
-
-    @property
-    def holds(self) -> int:
-        """Holds among the Turns that are kept."""
-        return sum(turn.hold is not None for turn in self.turns.all)
 
 
 def read_transcript(stream: Iterable[bytes], bounds: Bounds = WIDEST, clean: Callable[[str], str] = str) -> Transcript:
@@ -199,7 +75,9 @@ class _OpenTurn:
         self.woken_by = woken_by
         self.entries: _Row[Entry] = _Row(bounds.first_entries, bounds.last_entries)
         self.calls = 0
-        self.result: Result | None = None
+        self.closed = False
+        self.errors = ""
+        self.model_turns = 0
         self.cost_usd = 0.0
         self.held: tuple[str, ...] = ()
         self.held_since: datetime | None = None
@@ -207,7 +85,7 @@ class _OpenTurn:
         self.events: _Row[str] = _Row(bounds.first_entries, bounds.last_entries)
         self.wakes = False
 
-    def told(self, characters: int) -> Turn:
+    def told(self) -> Turn:
         hold = None
         if self.held:
             seconds = (
@@ -216,18 +94,16 @@ class _OpenTurn:
             hold = Hold(
                 self.held, seconds if seconds is None else max(0.0, seconds), self.events.kept().all, self.wakes
             )
-        result = self.result
-        errors = "" if result is None or not result.is_error else "; ".join(result.errors) or result.text
         return Turn(
             number=self.number,
             opener=self.opener,
             woken_by=self.woken_by,
             entries=self.entries.kept(),
             calls=self.calls,
-            model_turns=result.turns if result else 0,
+            model_turns=self.model_turns,
             cost_usd=self.cost_usd,
-            closed=result is not None,
-            errors=shorten(errors, characters),
+            closed=self.closed,
+            errors=self.errors,
             hold=hold,
         )
 
@@ -261,7 +137,7 @@ class _Teller:
 
     def told(self) -> Transcript:
         kept = self._turns.kept()
-        told = [tuple(turn.told(self._bounds.characters) for turn in part) for part in (kept.first, kept.last)]
+        told = [tuple(turn.told() for turn in part) for part in (kept.first, kept.last)]
         return Transcript(
             session_id=self._facts.session_id,
             cli_version=self._facts.cli_version,
@@ -324,7 +200,8 @@ class _Teller:
 
     def _turn_closes(self, frame: Result, before: Facts) -> None:
         turn = self._open.pop(0) if self._open else self._begin(self._facts.opener, ())
-        turn.result = frame
+        turn.closed, turn.model_turns = True, frame.turns
+        turn.errors = self._excerpt("; ".join(frame.errors) or frame.text) if frame.is_error else ""
         turn.cost_usd = max(0.0, self._facts.cost_usd - before.cost_usd)
         facts = self._facts
         if facts.pending and not self._open:

@@ -11,9 +11,10 @@ from bot.config import Config
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nobody could tell, and why."""
+    """Nobody could tell, and why; where that is easily changed, how."""
 
     why: str
+    remedy: str = ""
 
 
 class TokenKind(StrEnum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.doctor.facts import Answered, Facts, Hub, NoAnswer, Unknown
 from bot.doctor.of_files import listed
-from bot.doctor.of_github import has_own_token
+from bot.doctor.of_token import has_own_token
 from bot.doctor.words import Finding, say, unknown
 from bot.failures import failure
 
@@ -14,8 +14,8 @@ _EVERY = "*"
 def claude(facts: Facts) -> Finding:
     """Whether it can be run, and answers."""
     match facts.claude:
-        case Unknown(why):
-            return unknown("claude", why)
+        case Unknown(why, remedy):
+            return unknown("claude", why, remedy)
         case NoAnswer(("session_silent" | "session_timeout"), reason):
             return say("claude.silent", reason=reason.rstrip("."))
         case NoAnswer(code, reason):

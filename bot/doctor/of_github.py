@@ -1,20 +1,16 @@
-"""What GitHub says of the token and of the repository's settings. Pure."""
+"""The repository's settings on GitHub: Actions, rules, labels, and whether CI will start. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from bot.doctor.facts import ActionsPolicy, Facts, Hub, JobTokens, Refusal, Rule, Token, TokenKind, Unknown
+from bot.doctor.facts import ActionsPolicy, Facts, Hub, JobTokens, Rule, Unknown
 from bot.doctor.of_files import files_of, listed
-from bot.doctor.shipped import action_of, inputs_of, is_by_commit, permissions_of, readable, secrets_in
-from bot.doctor.words import MAY_NOT_LOOK, Finding, Level, say, unknown
+from bot.doctor.of_token import has_own_token, is_readable, page_of, why_not
+from bot.doctor.shipped import action_of, is_by_commit
+from bot.doctor.words import Finding, Level, say, unknown
 from bot.init.files import WORKFLOW
 
-_NEEDED = {"contents": "write", "issues": "write", "pull-requests": "write", "actions": "write"} | dict.fromkeys(
-    ("checks", "statuses"), "read"
-)
-"""What Nightjar's workflow gives the job's token, by the words of workflow files."""
 _REFUSING = frozenset(
     {
         *("creation", "update", "pull_request", "required_signatures", "required_linear_history", "merge_queue"),
@@ -30,59 +26,16 @@ _PICKY = frozenset(
 )
 _ASKING = ("pull_request", "merge_queue", "update", "required_deployments")
 """Rules by which a merge waits for people or for a queue."""
-_KEY_INPUTS = ("anthropic-api-key", "claude-code-oauth-token")
-
-
-def token(facts: Facts) -> Finding:
-    """Whose it is, and whether GitHub takes it."""
-    match facts.token:
-        case Unknown(why):
-            return say("token.none", why=why) if not facts.in_job else unknown("token", why)
-        case Refusal(reason, unseen, away):
-            return say("token.unseen" if unseen else "token.away" if away else "token.refused", reason=reason)
-        case Token(kind, login, source):
-            return say("token.given", kind=kind, owner=f", {login}" if login else "", source=source)
-
-
-def permissions(facts: Facts) -> Finding:
-    """What the token may do, as far as GitHub tells it."""
-    given = facts.token
-    if not isinstance(given, Token):
-        return unknown("permissions", _why_not(facts))
-    if given.unreadable:
-        return say("permissions.unreadable", names=listed(given.unreadable, "and"))
-    if given.kind.is_persons and not given.may_push:
-        return say("permissions.role", login=given.login or "its owner")
-    if given.scopes is not None:
-        is_public = isinstance(facts.hub, Hub) and not facts.hub.is_private
-        if "repo" in given.scopes or (is_public and "public_repo" in given.scopes):
-            return say("permissions.given", what=f"its scopes are {', '.join(given.scopes)}")
-        return say("permissions.scopes", scopes=", ".join(given.scopes) or "none")
-    if given.kind is TokenKind.JOB:
-        return _of_the_workflow(facts)
-    return say("permissions.writes")
-
-
-def _of_the_workflow(facts: Facts) -> Finding:
-    """What the workflow gives the job's token is what it has."""
-    text = facts.files.workflow
-    asked = permissions_of(text) if text is not None and not readable(WORKFLOW, text) else None
-    if asked is None:
-        return say("permissions.writes")
-    missing = [f"{name}: {level}" for name, level in _NEEDED.items() if asked.get(name) not in (level, "write")]
-    if missing:
-        return say("permissions.workflow", names=listed(missing, "and"), file=WORKFLOW)
-    return say("permissions.given", what="the workflow gives it all that a Run needs")
 
 
 def actions(facts: Facts) -> Finding:
     """Whether workflows run, and whether Nightjar's action may be used in them."""
     if not isinstance(facts.hub, Hub):
-        return unknown("actions", _why_not(facts))
+        return unknown("actions", why_not(facts))
     policy, page = facts.hub.actions, facts.hub.page
     if isinstance(policy, Unknown):
         return unknown("actions", policy.why)
-    whole = action_of(facts.files.workflow or "") if _is_readable(facts) else ""
+    whole = action_of(facts.files.workflow or "") if is_readable(facts) else ""
     action = whole.partition("@")[0] or "acme/nightjar"
     if not policy.enabled:
         return say("actions.off", page=page)
@@ -108,22 +61,22 @@ def pull_requests(facts: Facts) -> Finding:
     with_own = has_own_token(facts)
     if with_own is True:
         return say("pull-requests.own")
-    settings = facts.hub.job_tokens if isinstance(facts.hub, Hub) else Unknown(_why_not(facts))
+    settings = facts.hub.job_tokens if isinstance(facts.hub, Hub) else Unknown(why_not(facts))
     match settings:
         case Unknown(why):
             return unknown("pull-requests", why)
         case JobTokens(_, True):
             return say("pull-requests.allowed")
     worse = Level.WARNING if isinstance(with_own, Unknown) else None
-    return say("pull-requests.forbidden", worse, page=_page(facts))
+    return say("pull-requests.forbidden", worse, page=page_of(facts))
 
 
 def job_tokens(facts: Facts) -> Finding:
     """What the tokens of all jobs may do by default."""
-    settings = facts.hub.job_tokens if isinstance(facts.hub, Hub) else Unknown(_why_not(facts))
+    settings = facts.hub.job_tokens if isinstance(facts.hub, Hub) else Unknown(why_not(facts))
     if isinstance(settings, Unknown):
         return unknown("job-tokens", settings.why)
-    return say("job-tokens.write" if settings.default == "write" else "job-tokens.read", page=_page(facts))
+    return say("job-tokens.write" if settings.default == "write" else "job-tokens.read", page=page_of(facts))
 
 
 def ci(facts: Facts) -> Finding:
@@ -150,32 +103,7 @@ def ci(facts: Facts) -> Finding:
     startable = [workflow.file for workflow in files.ci.workflows if workflow.dispatchable]
     dispatch = f"; or set `ci-dispatch: {', '.join(startable)}`" if startable else ""
     public = isinstance(facts.hub, Hub) and facts.hub.is_public_github
-    return say("ci.waits" if public else "ci.nothing", names=names, dispatch=dispatch, page=_page(facts))
-
-
-def has_own_token(facts: Facts) -> bool | Unknown:
-    """Whether Runs have another token than the job's own: in a job the one that is there, else what the workflow would
-    find.
-    """
-    if facts.in_job:
-        return facts.token.kind is not TokenKind.JOB if isinstance(facts.token, Token) else Unknown(_why_not(facts))
-    if not _is_readable(facts):
-        return Unknown(f"there is no {WORKFLOW} that says with which token Runs work")
-    inputs = inputs_of(facts.files.workflow or "")
-    wanted = secrets_in(inputs.get("github-token", "")) + secrets_in(inputs.get("app-private-key", ""))
-    if not wanted:
-        return False
-    there = _secrets_there(facts, wanted)
-    return there if isinstance(there, Unknown) else bool(there)
-
-
-def _secrets_there(facts: Facts, wanted: Sequence[str]) -> list[str] | Unknown:
-    """Those of `wanted` that there are."""
-    known = facts.hub.secrets if isinstance(facts.hub, Hub) else Unknown(_why_not(facts))
-    if isinstance(known, Unknown):
-        return known
-    there = [name for name in wanted if name in known.names]
-    return there if there or known.whole else Unknown(f"{MAY_NOT_LOOK} at the organisation's secrets")
+    return say("ci.waits" if public else "ci.nothing", names=names, dispatch=dispatch, page=page_of(facts))
 
 
 def issue_branch(facts: Facts) -> Finding:
@@ -184,7 +112,7 @@ def issue_branch(facts: Facts) -> Finding:
     branch = f"{prefix}issue-1"
     if isinstance(facts.hub, Hub) and facts.hub.is_archived:
         return say("issue-branch.archived", page=facts.hub.page)
-    rules = facts.hub.work_rules if isinstance(facts.hub, Hub) else Unknown(_why_not(facts))
+    rules = facts.hub.work_rules if isinstance(facts.hub, Hub) else Unknown(why_not(facts))
     if isinstance(rules, Unknown):
         return unknown("issue-branch", rules.why)
     blocking, picky = ([rule for rule in rules if rule.kind in kinds] for kinds in (_REFUSING, _PICKY))
@@ -195,13 +123,13 @@ def issue_branch(facts: Facts) -> Finding:
     if facts.in_job and all(rule.bypassed for rule in (*blocking, *picky)):
         return say("issue-branch.bypassed", rules=names, branch=branch)
     key = "issue-branch.blocked" if blocking else "issue-branch.pattern"
-    return say(key, rules=names, branch=branch, prefix=prefix, page=_page(facts))
+    return say(key, rules=names, branch=branch, prefix=prefix, page=page_of(facts))
 
 
 def base_branch(facts: Facts) -> Finding:
     """The branch that pull requests go to, and whether it takes the merges that the settings ask for."""
     if not isinstance(facts.hub, Hub):
-        return unknown("base-branch", _why_not(facts))
+        return unknown("base-branch", why_not(facts))
     hub, merge = facts.hub, facts.files.config.merge
     base = facts.files.config.base_branch or hub.default_branch
     if hub.base_exists is False:
@@ -226,58 +154,22 @@ def labels(facts: Facts) -> Finding:
     label = facts.files.config.label
     if isinstance(facts.hub, Hub) and not facts.hub.has_issues:
         return say("labels.off", page=facts.hub.page)
-    there = facts.hub.labels if isinstance(facts.hub, Hub) else Unknown(_why_not(facts))
+    there = facts.hub.labels if isinstance(facts.hub, Hub) else Unknown(why_not(facts))
     if isinstance(there, Unknown):
         return unknown("labels", there.why)
     if label not in there:
-        return say("labels.missing", label=label, page=_page(facts))
+        return say("labels.missing", label=label, page=page_of(facts))
     missing = "" if len(there) > 1 else "; Runs make the others when they need them"
     return say("labels.there", label=label, missing=missing)
 
 
-def secrets(facts: Facts) -> Finding:
-    """The key for claude, by its name."""
-    if facts.in_job:
-        return say("secrets.given") if not facts.files.problems else unknown("secrets", "the settings are not in order")
-    if not _is_readable(facts):
-        return unknown("secrets", f"there is no {WORKFLOW} that names any")
-    inputs = inputs_of(facts.files.workflow or "")
-    wanted = [name for key in _KEY_INPUTS for name in secrets_in(inputs.get(key, ""))]
-    if not wanted:
-        return say("secrets.unnamed", file=WORKFLOW)
-    there = _secrets_there(facts, wanted)
-    if isinstance(there, Unknown):
-        return unknown("secrets", there.why)
-    if there:
-        return say("secrets.there", names=listed(there, "and"))
-    return say("secrets.missing", names=listed(wanted), page=_page(facts))
-
-
 def paused(facts: Facts) -> Finding:
     """The variable that stops all new spend."""
-    state = facts.hub.paused if isinstance(facts.hub, Hub) else Unknown(_why_not(facts))
+    state = facts.hub.paused if isinstance(facts.hub, Hub) else Unknown(why_not(facts))
     state = facts.files.config.paused if facts.in_job else state  # the workflow has handed it over
     if isinstance(state, Unknown):
         return unknown("paused", state.why)
-    return say("paused.yes" if state else "paused.no", page=_page(facts))
-
-
-def _why_not(facts: Facts) -> str:
-    """Why nothing was asked of GitHub."""
-    match facts.token:
-        case Unknown(why):
-            return why
-        case Refusal():
-            return "GitHub could not be asked: see token"
-    return facts.hub.why if isinstance(facts.hub, Unknown) else MAY_NOT_LOOK
-
-
-def _page(facts: Facts) -> str:
-    return facts.hub.page if isinstance(facts.hub, Hub) else ""
-
-
-def _is_readable(facts: Facts) -> bool:
-    return facts.files.workflow is not None and not readable(WORKFLOW, facts.files.workflow)
+    return say("paused.yes" if state else "paused.no", page=page_of(facts))
 
 
 def _kinds(rules: list[Rule]) -> str:

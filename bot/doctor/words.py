@@ -48,12 +48,14 @@ def say(key: str, level: Level | None = None, **values: object) -> Finding:
     )
 
 
-def unknown(check: str, why: str) -> Finding:
+def unknown(check: str, why: str, remedy: str = "") -> Finding:
     """Nobody could tell."""
-    return Finding(check, Level.UNKNOWN, why)
+    return Finding(check, Level.UNKNOWN, why, remedy)
 
 
 MAY_NOT_LOOK = "the token may not look"
+GIVE_A_TOKEN = "Give one: GH_TOKEN=$(gh auth token) nightjar doctor"
+GIVE_A_KEY = "Give one, and it answers one question"
 
 _OK, _WARNING, _FAILURE, _UNKNOWN = Level.OK, Level.WARNING, Level.FAILURE, Level.UNKNOWN
 SAYINGS: Mapping[str, Saying] = {
@@ -100,9 +102,6 @@ SAYINGS: Mapping[str, Saying] = {
     ),
     # ── the token ──
     "token.given": Saying(_OK, "{kind}{owner}, from {source}"),
-    "token.none": Saying(
-        _UNKNOWN, "{why}: GitHub was asked nothing", "Give one: GH_TOKEN=$(gh auth token) nightjar doctor"
-    ),
     "token.refused": Saying(_FAILURE, "GitHub does not take it ({reason})", "Make another one, and replace it"),
     "token.unseen": Saying(
         _FAILURE, "it does not see the repository ({reason})", "Give it this repository, or install the App there"

@@ -83,7 +83,8 @@ class SetupFacts:
         where the repository itself is not shown, or nothing is answered.
         """
         itself = self._itself()
-        return self._token(itself, token, source), self._hub(itself, sought)
+        given = self._token(itself, token, source)
+        return given, self._hub(itself, sought, frozenset(given.unreadable))
 
     def workflow_files(self, branch: str) -> dict[str, str]:
         """The workflow files on `branch`: path → text. Raises `Refused`."""
@@ -150,8 +151,11 @@ class SetupFacts:
 
     # ── the repository ──────────────────────────────────────────────────────────────────────────────────────────
 
-    def _hub(self, itself: _Repository, sought: Sought) -> Hub:
+    def _hub(self, itself: _Repository, sought: Sought, unreadable: frozenset[str]) -> Hub:
+        """What is in a place that the token may not read at all is not missing there."""
         base = sought.base or itself.default_branch
+        no_code = "contents" in unreadable
+        shipped = f"/contents/{quote(sought.workflow)}?ref={quote(itself.default_branch)}"
         return Hub(
             page=itself.page,
             is_public_github=_is_public_github(itself.page),
@@ -159,11 +163,11 @@ class SetupFacts:
             is_archived=itself.is_archived,
             has_issues=itself.has_issues,
             default_branch=itself.default_branch,
-            base_exists=self._is_there(f"/branches/{quote(base, safe='')}"),
-            on_default=self._is_there(f"/contents/{quote(sought.workflow)}?ref={quote(itself.default_branch)}"),
+            base_exists=Unknown(MAY_NOT_LOOK) if no_code else self._is_there(f"/branches/{quote(base, safe='')}"),
+            on_default=Unknown(MAY_NOT_LOOK) if no_code else self._is_there(shipped),
             actions=self._actions(),
             job_tokens=self._shown("/actions/permissions/workflow", _job_tokens),
-            labels=self._labels(sought.labels),
+            labels=Unknown(MAY_NOT_LOOK) if "issues" in unreadable else self._labels(sought.labels),
             secrets=self._secrets(itself),
             paused=self._paused(sought.paused),
             work_rules=self._rules(sought.issue_branch),
@@ -255,10 +259,11 @@ class SetupFacts:
 
 
 def _known_refusal(refused: Refused) -> Unknown:
-    """What a refusal leaves unknown. Raises it again where it is the whole credential's, or an outage."""
-    if refused.code != "github_denied":
+    """What a refusal leaves unknown. Raises it again where it is the whole credential's."""
+    if refused.code == "token_expired":
         raise refused
-    return Unknown(MAY_NOT_LOOK if refused.answer.status in _SHUT else f"GitHub does not tell ({refused.reason})")
+    shut = refused.code == "github_denied" and refused.answer.status in _SHUT  # a rate limit answers 403, too
+    return Unknown(MAY_NOT_LOOK if shut else f"GitHub did not tell ({refused.reason})")
 
 
 def _is_public_github(page: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 
-from bot.claude.transcript import WIDEST, Bounds, Call, Entry, Happened, Hold, Kept, Said, Transcript, Turn
+from bot.claude.told import WIDEST, Bounds, Call, Entry, Happened, Hold, Kept, Said, Transcript, Turn
 from bot.guard import shorten
 from bot.page.model import RepairTold, SessionTold, Told
 
@@ -79,7 +79,7 @@ def _cut(text: str, room: int) -> str:
     """At most `room` bytes of it on the page, about; never less than a glimpse."""
     text = shorten(text, max(_LEAST, room))
     grows = (_bytes(text) + _LINE * text.count("\n")) / max(1, len(text))
-    return text
+    return shorten(text, max(_LEAST, int(room / max(1.0, grows))))
 
 
 def _within(transcript: Transcript, bounds: Bounds) -> Transcript:

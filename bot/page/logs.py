@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from bot.claude.transcript import Transcript, read_transcript
+from bot.claude.told import Transcript
+from bot.claude.transcript import read_transcript
 from bot.guard import shorten
 from bot.page.model import SessionTold
 from bot.record import Record, SessionEntry

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.claude.transcript import Transcript
+from bot.claude.told import Transcript
 from bot.record import Record, RepairEntry, SessionEntry
 from bot.report.terminal import Save
 

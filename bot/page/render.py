@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.claude.facts import Opener
-from bot.claude.transcript import Call, Happened, Said
+from bot.claude.told import Call, Happened, Said
 from bot.failures import failure
 from bot.guard import Redactor, shorten
 from bot.page.fitting import fit

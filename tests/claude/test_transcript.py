@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from bot.claude.facts import Opener
-from bot.claude.transcript import Bounds, Call, Happened, Kept, Said, Transcript, read_transcript
+from bot.claude.told import Bounds, Call, Happened, Kept, Said, Transcript
+from bot.claude.transcript import read_transcript
 
 RECORDINGS = Path(__file__).parent / "recordings"
 

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from bot.sandbox.cli import bundled_claude
+from bot.sandbox.github import Answer, Drop, Fault, secondary_limit
 from bot.sandbox.github.state import ActionsPolicy
-from bot.sandbox.model import Conversation, Fault, Reply, Script, ScriptedModel
+from bot.sandbox.model import Conversation, Reply, Script, ScriptedModel
+from bot.sandbox.model import Fault as ModelFault
 from tests.init.conftest import MakeDesk
 from tests.init.desk import CI, FILES, SETTINGS, WAKE, WORKFLOW, Desk, Said
 
@@ -189,6 +191,23 @@ def test_offline(set_up: Desk) -> None:
     assert levels(found, "ok") == {"settings", "git", "workflow", "wake", "agent-code"}
 
 
+def test_nobody_gave_anything(set_up: Desk) -> None:
+    """Without a token and a key each of both says how to give one; nothing failed."""
+    said = set_up.run("doctor", "--json")
+    found = told(said)
+    assert said.code == 0
+    assert found["token"] == (
+        "unknown",
+        "there is no token in GH_TOKEN or GITHUB_TOKEN",
+        "Give one: GH_TOKEN=$(gh auth token) nightjar doctor",
+    )
+    assert found["claude"][1:] == (
+        "there is no key in ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN",
+        "Give one, and it answers one question",
+    )
+    assert found["labels"] == ("unknown", "there is no token in GH_TOKEN or GITHUB_TOKEN", "")
+
+
 def test_what_the_token_may_not_look_at_is_unknown(set_up: Desk) -> None:
     """A token that may only read code gets no guesses: what it may not see is unknown, and that fails nothing."""
     reader = set_up.hub.issue_token("alice", "pat", {"contents": "read"})
@@ -250,6 +269,34 @@ def test_github_is_away(set_up: Desk) -> None:
     assert "GitHub did not answer" in told(said)["token"][1]
 
 
+@pytest.mark.parametrize("trouble", [Answer(502), Answer(429), secondary_limit(), Drop()])
+def test_github_stumbles(set_up: Desk, trouble: Answer | Drop) -> None:
+    """What GitHub does not answer, or answers with a rate limit, leaves its own checks unknown, and no others."""
+    set_up.hub.faults.add(Fault("GET", r"/actions/secrets", trouble, times=0))
+    found = told(doctor(set_up, "--json"))
+    assert levels(found, "unknown") == {"secrets", "ci", "claude"}
+    assert found["secrets"][1].startswith("GitHub did not tell (GET /repos/acme/widget/actions/secrets")
+
+
+def test_what_is_hidden_is_not_missing(set_up: Desk) -> None:
+    """Where GitHub answers 404 for a whole kind of things, what is among them is unknown, and not said to be missing."""
+    hidden = r"/(issues|labels|commits|branches|contents)\b"
+    set_up.hub.faults.add(Fault("GET", hidden, Answer(404), times=0))
+    found = told(doctor(set_up, "--json"))
+    assert found["permissions"][1] == "it may not read contents, issues, checks and statuses"
+    for check in ("labels", "base-branch"):
+        assert found[check] == ("unknown", "the token may not look", "")
+    assert found["workflow"][0] == "ok"
+
+
+def test_a_token_that_ends_meanwhile(set_up: Desk) -> None:
+    """A token that GitHub stops taking half-way is a failure of the token, and nothing is guessed about the rest."""
+    set_up.hub.faults.add(Fault("GET", r"/rules/branches/", Answer(401), times=0))
+    found = told(doctor(set_up, "--json"))
+    assert levels(found, "failure") == {"token"}
+    assert found["issue-branch"] == ("unknown", "GitHub could not be asked: see token", "")
+
+
 def test_a_repository_that_the_token_does_not_see(desk: Desk) -> None:
     """A private repository of somebody else's is a failure that says to give the token this repository."""
     desk.hub.create_repository("other/hidden", FILES, private=True)
@@ -261,7 +308,7 @@ def test_a_repository_that_the_token_does_not_see(desk: Desk) -> None:
 
 def test_claude_that_fails(set_up: Desk) -> None:
     """A key that the model's API refuses is a failure with the remedy of a Run's own, and the key is shown nowhere."""
-    refused = Conversation(name="question", replies=(Fault(status=401, times=20),))
+    refused = Conversation(name="question", replies=(ModelFault(status=401, times=20),))
     with ScriptedModel(Script(conversations=(refused,))) as model:
         said = doctor(set_up, "--json", ANTHROPIC_API_KEY="scripted-key-0000", ANTHROPIC_BASE_URL=model.url)
     level, text, remedy = told(said)["claude"]

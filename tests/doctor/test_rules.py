@@ -126,7 +126,6 @@ SAID: Mapping[str, Facts] = {
     "wake.others": files(wake=WAKING.replace("[CI]", "[CI, Gone]")),
     "wake.lacks": files(ci=FoundCi((CI, replace(CI, name="Lint"))), names=frozenset({"CI", "Lint"})),
     "token.given": WELL,
-    "token.none": replace(WELL, token=Unknown("there is no token")),
     "token.refused": replace(WELL, token=Refusal("401")),
     "token.unseen": replace(WELL, token=Refusal("404", unseen=True)),
     "token.away": replace(WELL, token=Refusal("no answer", away=True)),

@@ -105,6 +105,15 @@ def test_which_workflows_are_ci(text: str, found: tuple[object, ...] | None) -> 
     assert shown == ([] if found is None else [found])
 
 
+def test_nightjars_own_workflows_are_no_ci() -> None:
+    """Whatever has become of them, they are neither CI nor said to be CI that cannot be read."""
+    files = dict.fromkeys(OWN, "on: [\n") | {".github/workflows/b.yml": "on: [\n"}
+    found = find_ci(files, branch="nightjar/issue-1", base="main", own=OWN)
+    assert found.workflows == ()
+    (why,) = found.unreadable
+    assert why.startswith(".github/workflows/b.yml: not YAML")
+
+
 @pytest.mark.parametrize(
     ("url", "server", "api"),
     [

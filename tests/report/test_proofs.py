@@ -235,6 +235,14 @@ def test_what_was_printed(pushed: Record) -> None:
     assert "What was printed after" not in body
 
 
+def test_what_a_flaky_test_printed(pushed: Record) -> None:
+    """It is what the second time printed: the first one passed."""
+    again = replace(RED, output="E  timed out")
+    flaky = replace(PROVED, verdict=Verdict.FAILS_AFTER, again=again)
+    body = render.pull_request_body(with_proof(pushed, flaky))
+    assert "<details><summary>What was printed after</summary>\n\n```\nE  timed out\n```" in body
+
+
 def test_a_repair_for_the_proof(pushed: Record) -> None:
     """The comment says what Nightjar's own run saw, and the lists of Repairs name it."""
     repair = RepairEntry(1, ("the named test", "check-command"), HEAD, FIXED, ("greet.py",), proof=True)

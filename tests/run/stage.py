@@ -140,6 +140,11 @@ class Played:
         """Names of the Sessions' logs."""
         return tuple(sorted(path.name for path in (self.job.temp / "nightjar" / "logs").glob("*.jsonl")))
 
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Names of all that is left in the logs folder."""
+        return tuple(sorted(path.name for path in (self.job.temp / "nightjar" / "logs").iterdir()))
+
     def prompt(self, conversation: str) -> str:
         """The first prompt of the Session that got this conversation."""
         return next(request.first_text for request in self.model.requests if request.conversation == conversation)

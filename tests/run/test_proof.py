@@ -66,6 +66,8 @@ def test_a_named_test_that_fails_is_repaired_before_ci_is_asked(stage: Stage) ->
     assert "the named test" in played.prompt("repair-1").casefold()
     assert "AssertionError: -2 != 2" in played.prompt("repair-1")
     assert [asked.state for asked in recorded(played).waits_for_ci] == [CiState.GREEN]
+    base = recorded(played).base_commit
+    assert played.log.count(f"trial on {base[:10]} begins") == 1
 
 
 def test_a_red_check_command_is_repaired_before_ci_is_asked(stage: Stage) -> None:

@@ -57,7 +57,7 @@ def test_workflow_files_are_forbidden(stage: Stage) -> None:
     assert "the token may not change workflow files" in played.ending
     assert "`.github/workflows/ci.yml`" in played.ending
     assert "refs/heads/nightjar/issue-1" not in stage.repository.refs()
-    assert "nightjar-issue-1.patch" in played.transcripts
+    assert "nightjar-issue-1.patch" in played.kept
     assert played.outputs["repairs"] == "0"
 
 
@@ -146,7 +146,7 @@ def test_token_that_expires(stage: Stage) -> None:
     assert played.outputs["outcome"] == "failed"
     assert "401" in played.outputs["reason"]
     assert "the GitHub token stopped being accepted" in played.log
-    assert "nightjar-issue-1.patch" in played.transcripts
+    assert "nightjar-issue-1.patch" in played.kept
     assert "nightjar-issue-1.patch" in played.job.summary
     assert played.outputs["repairs"] == "0"
     assert sum(request.status == 401 for request in stage.hub.requests) < 15

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.page.dom import Element, parse
+from tests.run.conftest import MakeStage
 from tests.run.stage import (
     ADD_RIGHT,
+    FILES,
     GREEN_AT_ONCE,
     HAND_OVER,
     MEND,
@@ -107,6 +109,20 @@ def test_a_failed_run(stage: Stage) -> None:
     page = page_of(played)
     assert page.by_id("verdict").text == "Stopped: CI is still red after the last Repair"
     assert "What to do." in page.text
+
+
+def test_a_parked_run(make_stage: MakeStage) -> None:
+    """A Run that gives its runner back leaves the page of how far it has come, and what it waits for."""
+    sweep = "on: workflow_dispatch\njobs:\n  wake:\n    runs-on: x\n    steps:\n      - uses: acme/nightjar@v1\n"
+    stage = make_stage({**FILES, ".github/workflows/wake.yml": f"{sweep}        with:\n          command: sweep\n"})
+    played = stage.run(GREEN_AT_ONCE, settings={"paused": "yes", "transcripts": "always"})
+
+    assert (played.exit_code, played.outputs["outcome"]) == (0, "parked"), played.log
+    page = page_of(played)
+    assert page.by_id("verdict").text == "Parked"
+    assert "waits for NIGHTJAR_PAUSED to be taken back" in page.text
+    assert played.outputs["logs"] == str(logs_of(played))
+    assert "[Run page](" in played.job.summary
 
 
 def test_a_page_that_cannot_be_written(stage: Stage) -> None:

@@ -185,7 +185,7 @@ def test_unfinished_work_with_a_secret_is_not_pushed_either(stage: Stage) -> Non
     assert played.exit_code == 130
     assert "The work could not be pushed: `key.py` of commit" in played.ending
     assert "return a - b" not in everything_on_github(stage)
-    assert "nightjar-issue-1.patch" in played.transcripts
+    assert "nightjar-issue-1.patch" in played.kept
 
 
 def test_a_killed_run_with_a_secret(stage: Stage) -> None:

@@ -1,0 +1,25 @@
+"""The reference in docs/settings.md, made from the table of settings.
+
+    python -m tests.docs.settings_page        prints it
+"""
+
+from __future__ import annotations
+
+from bot.setting import Setting
+from bot.settings import PROFILES, SETTINGS, profiles_meaning
+
+
+def reference() -> str:
+    """A heading for each setting: what it means, what it accepts, its default, where it may be given."""
+    first, *others = (_section(setting) for setting in SETTINGS.values())
+    return "\n\n".join([first, f"### {PROFILES}\n\n{profiles_meaning()}", *others])
+
+
+def _section(setting: Setting) -> str:
+    default = f"`{setting.default}`" if setting.default and setting.default != "none" else setting.unset
+    where = "Input" if not setting.in_file else "Input, file, profile" if setting.in_profile else "Input, file"
+    return f"### {setting.name}\n\n{setting.help}\n\n*Accepts* {setting.kind.allowed}. *Default* {default}. *Where* {where}."
+
+
+if __name__ == "__main__":
+    print(reference())
