@@ -17,6 +17,8 @@ from bot.github.attachments import NotFetched, TooLarge
 
 SECONDS = 240.0
 """Planned seconds for all of them: a signed address is good for five minutes."""
+_TOLD = 20
+"""Lines in the job log about what was not given."""
 
 Fetch = Callable[[Address, int, Deadline], bytes]
 """What is at an address, that many bytes at most, until then. Raises `NotFetched`, `Cancelled`."""
@@ -33,8 +35,8 @@ class Gathering:
         clock: Clock,
         say: Callable[[str], None],
     ) -> None:
-        """`source` fetches what is attached to an issue, these addresses and no others. `folder` is for the files alone;
-        `say` takes lines for the job log.
+        """`source` fetches what is attached to an issue, these addresses and no others. `folder` is for the files
+        alone; `say` takes lines for the job log.
         """
         self._hosts = hosts
         self._source = source
@@ -106,11 +108,8 @@ class Gathering:
             self._say(f"attachment: {Path(one.path).name}, {one.size} bytes")
         for skipped in gathered.skipped[:_TOLD]:
             self._say(f"attachment not given to the Sessions: {skipped.url[:200]}: {skipped.why}")
-        if more := len(gathered.skipped) - _TOLD:
-            self._say(f"attachments not given to the Sessions: {more} more") if more > 0 else None
-
-
-_TOLD = 20
+        if len(gathered.skipped) > _TOLD:
+            self._say(f"attachments not given to the Sessions: {len(gathered.skipped) - _TOLD} more")
 
 
 def _not_kept(error: OSError) -> str:

@@ -18,7 +18,7 @@ from bot.init import words
 from bot.init.files import SETTINGS_FILE, Wanted, wanted_files
 from bot.init.plan import Planned, Standing, planned
 from bot.init.reading import ci_of, settings_alone
-from bot.own_token import NoToken, own_token
+from bot.own_token import NoToken, OwnToken, own_token
 from bot.placing import CannotPlace, place, there
 from bot.report.console import Console, refuse
 
@@ -59,7 +59,9 @@ class Init:
         self._clock = clock
 
     def go(self) -> int:
-        """Do it; the exit code. Raises `NoToken`."""
+        """Do it; the exit code. Raises `NoToken`, and has then done nothing."""
+        address = self._clone.address
+        token = own_token(address, self._environ, self._options.token_file) if address else None
         try:
             config, notes = settings_alone(self._clone.read(SETTINGS_FILE)), []
         except ConfigInvalid as bad:
@@ -70,7 +72,7 @@ class Init:
         if self._options.print_path is not None:
             return self._print(wanted, self._options.print_path)
         files = [self._file(one) for one in wanted]
-        labels = self._labels(config.asking.all)
+        labels = self._labels(config.asking.all, token)
         if all(part.in_place for part in (*files, labels)) and not notes:
             self._console.lines([words.NOTHING.format(labels=" and so are the labels" if labels.asked else "")])
             return 0
@@ -128,12 +130,11 @@ class Init:
         if one.standing is Standing.OTHER:
             self._console.lines([words.TAKE.format(path=os.path.relpath(self._clone.top / one.wanted.path))])
 
-    def _labels(self, names: Sequence[str]) -> _Part:
-        """Make the labels that are missing, with whatever token there is. Raises `NoToken` for one of no use."""
+    def _labels(self, names: Sequence[str], token: OwnToken | None) -> _Part:
+        """Make the labels that are missing, where there is a token."""
         address = self._clone.address
         if address is None:
             return _Part(words.NO_LABELS.format(why=self._clone.no_address), in_place=True)
-        token = own_token(address, self._environ, self._options.token_file)
         if token is None:
             why = f"there is no token in {' or '.join(address.variables(self._environ))}"
             return _Part(words.NO_LABELS.format(why=why), in_place=True)

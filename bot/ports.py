@@ -163,6 +163,8 @@ class Delivered:
     """The test that it says proves its work; its shape is checked, and nothing else."""
     claim_refused: str = ""
     """Why what it left as `proof.json` is no claim; "" where it left none."""
+    notes: tuple[str, ...] = ()
+    """What is worth telling of what it was given to read."""
 
 
 class Sessions(Protocol):

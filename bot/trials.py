@@ -165,8 +165,12 @@ class ConfinedTrials:
         begun = self._reports.lstat().st_ctime_ns
         ended = run_script(command, replace(place, environment=self._reporting(place.environment)), self._clock, limit)
         reports = (*written_reports(self._reports, 0), *written_reports(self._tree, begun))
-        clean = self._redactor.clean
-        return Ran(ended.exit_code, ended.seconds, clean(ended.output), tuple(map(clean, reports)))
+        output, *told = map(self._readable, (ended.output, *reports))
+        return Ran(ended.exit_code, ended.seconds, output, tuple(told))
+
+    def _readable(self, text: str) -> str:
+        """Without secrets, and with paths as they are in the repository: whoever reads it has another tree."""
+        return self._redactor.clean(text.replace(f"{self._tree}/", ""))
 
     def _reporting(self, environment: Mapping[str, str]) -> dict[str, str]:
         """With what makes pytest write a report. Nothing does so for go: `-json` in GOFLAGS would change what `go list`

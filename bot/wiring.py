@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
+from bot.attachments.hosts import Address, Hosts
 from bot.claude.environment import credentials
-from bot.claude.host import ClaudeSessions
+from bot.claude.host import ClaudeSessions, Sources
 from bot.claude.surroundings import Folders, Surroundings
 from bot.clock import Clock, Deadline
 from bot.config import Config
 from bot.credential import Credential, FixedToken
 from bot.failures import RunFailed
+from bot.gathering import Fetch, Gathering
 from bot.git import Git, Remote
+from bot.github.attachments import AttachmentSource
 from bot.github.ci_source import GitHubCi
 from bot.github.client import Client
 from bot.github.repository import GitHubRepository
@@ -63,6 +66,7 @@ class Wiring:
         self._root = Path(temp) / "nightjar"
         self._work = self._root / f"run-{job.run_id}-{job.run_attempt}"
         server = (environ.get("GITHUB_SERVER_URL", "") or "https://github.com").rstrip("/")
+        self._hosts = Hosts(server)
         remote = Remote(f"{server}/{job.repository}.git", credential)
         self._git = Git(self._work, remote, clock, environ)
         self._journal: RunJournal | None = None
@@ -198,6 +202,18 @@ class Wiring:
             set_up=sessions.set_up_elsewhere,
         )
 
+    def _attachments(self) -> Gathering:
+        """What fetches what people attached; a request that fails is not repeated for long."""
+
+        def source(issue: int, addresses: Sequence[Address]) -> Fetch:
+            client = Client(
+                self._client.api_url, self._job.repository, self._client.credential, self._clock, attempts=2
+            )
+            self._open.callback(client.close)
+            return AttachmentSource(client, self._hosts, issue, addresses, self.github.is_public).fetch
+
+        return Gathering(self._hosts, source, self._work / "attachments", self._clock, self.say)
+
     def ports(self, config: Config, journal: RunJournal) -> Ports:
         """The ports of a Run of this job."""
         deadline = self._deadline(config)
@@ -207,7 +223,7 @@ class Wiring:
             redactor=self._redactor,
             confined=self._git.confine,
             model=lambda: model_access(config, self._environ, self.say, self._open),
-            tree=GitTree(self._git),
+            sources=Sources(GitTree(self._git), self._attachments()),
         )
         return Ports(
             github=self.github,

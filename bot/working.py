@@ -142,7 +142,7 @@ class Working:
         run.ports.sessions.make_ready()
         run.ports.cancel.check()
         try:
-            return session()
+            left = session()
         except UsageLimitReached as reached:
             run.keep(head=run.ports.workspace.collect("nightjar: unfinished work (usage_limit)"))
             if not self._waits_for(reached.resets_at):
@@ -152,6 +152,9 @@ class Working:
             raise Park(WaitsFor.USAGE_LIMIT, reached.resets_at) from reached
         finally:
             run.worked = True
+        for note in left.notes:
+            run.note(note)
+        return left
 
     def _session_ended(self, entry: SessionEntry) -> None:
         run = self._run

@@ -49,6 +49,7 @@ TABLE = {
     "patch": "ports",
     "trigger": "labels record",
     "guard": "",
+    "attachments": "guard",
     "proof": "",
     "forwarder": "",
     "isolation": "",
@@ -74,13 +75,14 @@ TABLE = {
     "trials": "claude clock config failures git guard proof report_files tree",
     "model_access": "config failures forwarder",
     "handover": "ports proof",
-    "claude": "cancel clock config failures guard handover isolation kinds ports proof record",
-    "github": "ci clock credential doctor failures guard ports record",
+    "gathering": "attachments clock github",
+    "claude": "attachments cancel clock config failures guard handover isolation kinds ports proof record",
+    "github": "attachments ci clock credential doctor failures guard ports record",
     "report": "difference failures guard ports proof record",
     # putting it together
     "wiring": (
-        "claude clock config credential failures git github guard job_time journal model_access open_runs "
-        "page progress report settings tree trials trigger workspace"
+        "attachments claude clock config credential failures gathering git github guard job_time journal model_access "
+        "open_runs page progress report settings tree trials trigger workspace"
     ),
     "signals": "cancel claude clock",
     "taking_up": "profiles stored config failures ports queueing record run trigger wiring",
@@ -118,12 +120,13 @@ TABLE = {
 
 # Pure rooms: what they may take from the standard library and beyond it. Anything that does I/O is missing.
 PURE = {"record", "stored", "failures", "ports", "steps", "trigger", "ci", "repetition", "patch", "run"} | {
-    *("difference", "doctor", "suspicion"),
+    *("attachments", "difference", "doctor", "suspicion"),
     *("progress", "working", "parking", "queueing", "sweeping", "proof"),
 }
 QUIET_MODULES = {
     *("__future__", "bot", "collections", "dataclasses", "enum", "functools", "hashlib", "re", "types", "typing"),
     *("datetime", "fnmatch", "traceback", "textwrap", "unicodedata", "json", "yaml", "cattrs", "pathlib", "xml"),
+    "struct",  # reads bytes, does no I/O
 }
 # One place each for what the design wants in one place.
 ONLY_IN = {

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 
 _PUBLIC = "github.com"
 _OLD_IMAGES = "user-images.githubusercontent.com"
-_STORES = frozenset(
-    {_OLD_IMAGES, "private-user-images.githubusercontent.com", "objects.githubusercontent.com"}
-)
+_STORES = frozenset({_OLD_IMAGES, "private-user-images.githubusercontent.com", "objects.githubusercontent.com"})
 """Where github.com keeps what people attach, with the two kinds of bucket below."""
 _BUCKET = re.compile(r"github-production-(?:user-asset|repository-file)-[0-9a-f]{6}\.s3\.amazonaws\.com")
 # Stricter than any parser of addresses: what one could read in two ways is none.
@@ -80,8 +78,10 @@ class Hosts:
     def is_own(self, url: str) -> bool:
         """Whether `url` is the server's own: nobody else is shown the token."""
         parts, own = _parts(url), self._own
-        return parts is not None and own is not None and (parts.scheme, parts.host, parts.port) == (
-            own.scheme, own.host, own.port
+        return (
+            parts is not None
+            and own is not None
+            and (parts.scheme, parts.host, parts.port) == (own.scheme, own.host, own.port)
         )
 
     def may_lead_to(self, url: str) -> bool:

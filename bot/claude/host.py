@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bot.attachments.given import NOTHING, Attachments
 from bot.cancel import Cancelled
 from bot.claude import command, prompt
 from bot.claude.agent_home import AgentHome
@@ -34,6 +35,16 @@ MAX_API_RETRIES = 3
 """A Run's own budget, beside Repairs and Resumes."""
 
 
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where what Sessions are given to read comes from."""
+
+    tree: Tree
+    """Has the base commit's files."""
+    attachments: Callable[[int, Sequence[str]], Attachments]
+    """Those that the texts of an issue, given by its number, name."""
+
+
 class ClaudeSessions:
     """Holds the Sessions of one Run."""
 
@@ -47,11 +58,11 @@ class ClaudeSessions:
         redactor: Redactor,
         confined: Callable[[Confinement], None],
         model: Callable[[], Mapping[str, str]],
-        tree: Tree,
+        sources: Sources,
     ) -> None:
         """`deadline` is the Run's own; `redactor` makes what Sessions left free of secrets. `confined` hears how
         Sessions are, before the first begins. `model` says by which variables a Session finds the model's API; asked
-        for when the first is about to begin. `tree` has the base commit's files.
+        for when the first is about to begin.
         """
         self._config = config
         self._surroundings = surroundings
@@ -62,10 +73,12 @@ class ClaudeSessions:
         self._model_variables: Mapping[str, str] = {}
         self._clock = clock
         self._deadline = deadline
+        self._attachments = sources.attachments
+        self._attached = NOTHING
         self._progress = surroundings.progress
         self._handover = Handover(self._folders.handover)
         self._agent_home = AgentHome(
-            tree,
+            sources.tree,
             home=self._folders.claude_home,
             checkout=self._folders.checkout,
             directory=config.working_directory,
@@ -212,7 +225,7 @@ class ClaudeSessions:
         if text is not None:
             text = PullRequestText(clean(text.title), clean(text.body))
         claim, refused = self._claim(kind)
-        return Delivered(text, clean(self._handover.note(kind)), claim, refused)
+        return Delivered(text, clean(self._handover.note(kind)), claim, refused, self._attached.notes())
 
     def _claim(self, kind: str) -> tuple[Claim | None, str]:
         """The test that the Session named, or why what it left is none; neither where nobody asked for one."""
@@ -225,12 +238,15 @@ class ClaudeSessions:
 
     def _work(self, record: Record) -> prompt.Work:
         trigger = record.trigger
+        texts = (trigger.body, *(remark.body for remark in record.remarks))
+        self._attached = self._attachments(trigger.issue, texts)
         return prompt.Work(
             repository=trigger.repository,
             issue=trigger.issue,
             title=trigger.title,
             body=trigger.body,
             remarks=record.remarks,
+            attachments=self._attached,
             base=record.base,
             branch=record.branch,
             nonce=self._nonce,

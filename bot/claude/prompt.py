@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot import guard
+from bot.attachments.given import NOTHING, Attachments, Given
 from bot.claude.verdict import Verdict
 from bot.record import Evidence, Remark, RepairEntry
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 NOTE_LIMIT = 500
+_SKIPPED = 20
+_URL_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,8 @@ class Work:
     """The longest foreground command that is allowed."""
     proof: bool = True
     """Whether a test that proves the work is asked for."""
+    attachments: Attachments = NOTHING
+    """What people attached to the issue."""
 
 
 def implement(work: Work, instructions: str) -> str:
@@ -131,6 +136,7 @@ def _render(template: str, work: Work, **values: object) -> str:
             title_data=_data(work.title, work.nonce),
             body_data=_data(work.body, work.nonce) if work.body.strip() else "",
             remarks=remarks,
+            attached=_attached(work.attachments, work.nonce),
             **values,
         )
     )
@@ -160,6 +166,22 @@ def _earlier(repair: RepairEntry) -> dict[str, object]:
 def _data(text: str, nonce: str) -> str:
     """A stranger's text: what a person would see of it, between lines that it cannot imitate."""
     return guard.as_data(guard.visible(text), nonce)
+
+
+def _attached(attachments: Attachments, nonce: str) -> str:
+    """What was attached, one a line; "" for nothing."""
+    lines = [_file(given) for given in attachments.given]
+    skipped = attachments.skipped
+    lines += [f"- not given: {_one_line(one.url)[:_URL_CHARACTERS]}: {one.why}" for one in skipped[:_SKIPPED]]
+    if len(skipped) > _SKIPPED:
+        lines.append(f"- not given: {len(skipped) - _SKIPPED} more")
+    return guard.as_data("\n".join(lines), nonce) if lines else ""
+
+
+def _file(given: Given) -> str:
+    kind = {"image": "an image", "text": "a text", "archive": "an archive"}[given.kind]
+    remark = f"; {_one_line(given.remark)}" if given.remark else ""
+    return f"- {given.path}: {kind}, {given.size} bytes, in the text {_one_line(given.url)}{remark}"
 
 
 def _one_line(text: str) -> str:

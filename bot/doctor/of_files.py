@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from bot.ci.found import CiWorkflow, watched_names
@@ -11,6 +12,7 @@ from bot.doctor.words import Finding, Level, say, unknown
 from bot.init.files import SETTINGS_FILE, WAKE, WORKFLOW
 from bot.settings import SETTINGS
 
+_BEGINNING = re.compile(r"startsWith\(github\.event\.label\.name, '([^']+)'\)")
 LEAST_GIT = (2, 31)
 """The first that takes configuration from the environment, where credentials stand in no argument."""
 
@@ -51,11 +53,17 @@ def workflow(facts: Facts) -> Finding:
         return say("workflow.missing", file=WORKFLOW)
     if why := readable(WORKFLOW, text):
         return say("workflow.unreadable", why=why, file=WORKFLOW)
-    if f"'{label}'" not in text:
-        return say("workflow.label", label=label, file=WORKFLOW)
+    asking = facts.files.config.asking
+    if unheard := [one for one in (asking.asked, *asking.profiles) if not _names(text, one)]:
+        return say("workflow.label", label=unheard[0], file=WORKFLOW)
     if isinstance(facts.hub, Hub) and facts.hub.on_default is False:
         return say("workflow.unpushed", file=WORKFLOW, branch=facts.hub.default_branch)
     return say("workflow.there", file=WORKFLOW, label=label)
+
+
+def _names(text: str, label: str) -> bool:
+    """Whether the workflow's text names a label, whole or by how it begins."""
+    return f"'{label}'" in text or any(label.startswith(beginning) for beginning in _BEGINNING.findall(text))
 
 
 def wake(facts: Facts) -> Finding:

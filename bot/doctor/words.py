@@ -78,7 +78,7 @@ SAYINGS: Mapping[str, Saying] = {
     "workflow.unreadable": Saying(_FAILURE, "{why}", "Mend it, or take it anew: `nightjar init --print {file}`"),
     "workflow.label": Saying(
         _FAILURE,
-        "the setting `label` is {label}, and {file} does not name it: that label starts nothing",
+        "by the settings {label} asks for a Run, and {file} does not name it: that label starts nothing",
         "Write {label} into the `if` of its first job",
     ),
     "workflow.unpushed": Saying(

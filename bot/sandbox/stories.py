@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -96,6 +97,11 @@ def hand_over(title: str, body: str) -> str:
     return write('"$NIGHTJAR_HANDOVER/pull-request.md"', f"{title}\n\n{body}\n")
 
 
+def name_test(command: str, *files: str) -> str:
+    """A shell command that names the test that proves the work."""
+    return write('"$NIGHTJAR_HANDOVER/proof.json"', json.dumps({"command": command, "files": files}))
+
+
 def note(text: str) -> str:
     """A shell command that leaves a Repair's note."""
     return write('"$NIGHTJAR_HANDOVER/note.md"', f"{text}\n")
@@ -131,7 +137,7 @@ _TEST = bash("python3 -m unittest", "Run the tests")
 REPAIR = Story(
     name="repair",
     title="A label, a red CI, one Repair",
-    about="The session forgets the repository's style rule. CI says so, one Repair mends it.",
+    about="The own test passes, but the repository's style rule was forgotten. CI says so, one Repair mends it.",
     issue_title="Add a percentage discount",
     issue_body="We need `discount(price, percent)` beside `total`. Prices stay whole cents.",
     script=Script(
@@ -156,10 +162,13 @@ REPAIR = Story(
                         text="They pass. I leave the text for the pull request.",
                         calls=(
                             bash(
-                                hand_over(
-                                    "Add a percentage discount",
-                                    "Adds `discount(price, percent)`, rounded to whole cents, with a test.\n\n"
-                                    "Checked with `python3 -m unittest`. No unaddressed findings.",
+                                chain(
+                                    hand_over(
+                                        "Add a percentage discount",
+                                        "Adds `discount(price, percent)`, rounded to whole cents, with a test.\n\n"
+                                        "Checked with `python3 -m unittest`. No unaddressed findings.",
+                                    ),
+                                    name_test("python3 -m unittest tests.test_prices", "tests/test_prices.py"),
                                 ),
                                 "Write the handover",
                             ),
@@ -197,6 +206,10 @@ REPAIR = Story(
     expectations=(
         Expectation("the command ends with exit code 0", lambda played: played.job.exit_code == 0),
         Expectation("exactly one Repair was made", lambda played: played.job.outputs.get("repairs") == "1"),
+        Expectation(
+            "the pull request opens with what was seen of the named test: it needs the change, and passes with it",
+            lambda played: all(pull.body.startswith("**Proved.**") for pull in played.repository.pull_requests()),
+        ),
         Expectation(
             "the issue is labelled nightjar:ready",
             lambda played: played.repository.labels(played.issue) == ("nightjar:ready",),

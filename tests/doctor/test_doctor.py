@@ -279,7 +279,7 @@ def test_github_stumbles(set_up: Desk, trouble: Answer | Drop) -> None:
 
 
 def test_what_is_hidden_is_not_missing(set_up: Desk) -> None:
-    """Where GitHub answers 404 for a whole kind of things, what is among them is unknown, and not said to be missing."""
+    """Where GitHub answers 404 for a whole kind of things, what is among them is unknown, and not called missing."""
     hidden = r"/(issues|labels|commits|branches|contents)\b"
     set_up.hub.faults.add(Fault("GET", hidden, Answer(404), times=0))
     found = told(doctor(set_up, "--json"))

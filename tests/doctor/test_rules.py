@@ -251,6 +251,8 @@ def test_what_nobody_could_tell_is_unknown(facts: Facts, check: str, why: str) -
         ("permissions.given", replace(token(scopes=("public_repo",)), hub=replace(HUB, is_private=False))),
         ("permissions.given", in_a_job(WELL, JOBS)),
         ("permissions.writes", in_a_job(files(workflow=None), JOBS)),
+        ("workflow.there", settings("labels: {nightjar:fast: {max-repairs: 1}}\n")),
+        ("workflow.label", settings("labels: {quick: {max-repairs: 1}}\n")),
         ("actions.on", files(workflow=PINNED, ci=FoundCi())),
         ("actions.on", replace(files(workflow=PINNED), hub=replace(HUB, actions=ActionsPolicy(True, by_commit=True)))),
         ("actions.on", hub(actions=ActionsPolicy(True, "selected", ("acme/nightjar@*",)))),

@@ -69,13 +69,14 @@ def test_a_token_from_a_file(desk: Desk) -> None:
     ("text", "why"), [("", "holds no token"), ("two words", "holds no token"), (None, "cannot be read")]
 )
 def test_a_token_file_of_no_use(desk: Desk, text: str | None, why: str) -> None:
-    """A file without a token, and one that is not there, are one line and exit code 2."""
+    """A file without a token, and one that is not there, are one line and exit code 2; nothing is written."""
     file = desk.folder / "token"
     if text is not None:
         file.write_text(text, encoding="utf-8")
     said = desk.init("--token-file", str(file))
     assert (said.code, said.out, len(said.err.splitlines())) == (2, "", 1)
     assert why in said.err
+    assert set(desk.snapshot()) == set(FILES)
 
 
 def test_a_file_that_is_there_is_left_alone(desk: Desk) -> None:

@@ -227,3 +227,9 @@ def test_closed_folders_of_a_plain_user() -> None:
             "roots",
             "roots/x",
         ]
+
+
+def test_paths_are_the_repositorys(yard: Yard) -> None:
+    """What was printed names files as they are called in the repository, wherever the tree lay."""
+    ran = yard.run('echo "$PWD/a.txt is odd"', yard.commits("true"))
+    assert ran.output == "a.txt is odd\n"
