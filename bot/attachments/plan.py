@@ -53,8 +53,8 @@ def plan(texts: Sequence[str], hosts: Hosts) -> Plan:
             if hosts.address(url) is None:
                 skipped.setdefault(url, Skipped(url, "an address that is not GitHub's for attachments; not asked for"))
     for url in unseen:
-        address = hosts.address(url)
-        if address is not None and (address.key or url) not in wanted:
+        hidden = hosts.address(url)
+        if hidden is not None and (hidden.key or url) not in wanted:
             skipped.setdefault(url, Skipped(url, "nobody sees it on the page"))
     chosen = list(wanted.values())
     many = [Skipped(address.url, f"more than {MOST} attachments") for address in chosen[MOST:]]

@@ -10,8 +10,9 @@ from bot.clock import Clock
 from bot.sandbox.github import git_http, storage
 from bot.sandbox.github.apps import SandboxApp
 from bot.sandbox.github.ci_desk import CiDesk
-from bot.sandbox.github.edge import HttpServer
+from bot.sandbox.github.edge import HttpServer, Request
 from bot.sandbox.github.faults import Faults
+from bot.sandbox.github.http import Reply
 from bot.sandbox.github.people import SandboxRepository
 from bot.sandbox.github.rates import RATE_LIMIT, RateLimits
 from bot.sandbox.github.server import Application
@@ -48,7 +49,7 @@ class EmbeddedGitHub:
         self.server_url = self._site.host
         self.api_url = self._site.api
         self.faults = Faults()
-        self._storage.serve(lambda asked: self.faults.answer(asked, lambda: storage.answer(self._world, asked)))
+        self._storage.serve(self._store)
         self._main.serve(Application(self._world, self._site, self.faults).answer)
 
     def __enter__(self) -> EmbeddedGitHub:
@@ -112,6 +113,16 @@ class EmbeddedGitHub:
         `token_seconds`."""
         return SandboxApp(self._world, slug, public_key, permissions, token_seconds)
 
+    def _store(self, asked: Request) -> Reply:
+        """Answer and log one request to the host where logs and attachments are kept."""
+        reply = self.faults.answer(asked, lambda: storage.answer(self._world, asked))
+        with self._world.lock:
+            carried = "authorization" in asked.headers
+            self._world.store_requests.append(
+                LoggedRequest(asked.method, asked.target, reply.status, "", counted=False, authorized=carried)
+            )
+        return reply
+
     def wait_until(self, seen: Callable[[], bool], timeout: float) -> bool:
         """Wait up to `timeout` real seconds until `seen()`, which is asked whenever something was recorded or
         answered; its last answer."""
@@ -128,3 +139,9 @@ class EmbeddedGitHub:
         """Every request answered so far, in order."""
         with self._world.lock:
             return tuple(self._world.requests)
+
+    @property
+    def store_requests(self) -> tuple[LoggedRequest, ...]:
+        """Every request so far to the host where logs and attachments are kept, in order."""
+        with self._world.lock:
+            return tuple(self._world.store_requests)

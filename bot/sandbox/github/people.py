@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from bot.sandbox.github import issues, pulls, pushes, runs, views_issues, webhooks
+from bot.sandbox.github import attachments, issues, pulls, pushes, runs, views_issues, webhooks
 from bot.sandbox.github.gitdata import ZERO, Signature
 from bot.sandbox.github.hand_set_ci import HandSetCi
 from bot.sandbox.github.state import (
@@ -146,6 +146,25 @@ class SandboxRepository(HandSetCi):
             number = issues.open_issue(self._repository, author, title, body).number
             issues.add_labels(self._repository, author, number, labels)
             return number
+
+    def attach_image(self, content: bytes, name: str = "image.png", *, older: bool = False) -> str:
+        """Drop an image into a text that is being written; the address that GitHub puts there. `older`: in the form that
+        names the repository."""
+        return self._attach(name, content, image=True, older=older)
+
+    def attach_file(self, name: str, content: bytes, *, older: bool = False) -> str:
+        """Drop a file into a text that is being written; the address that GitHub puts there."""
+        return self._attach(name, content, image=False, older=older)
+
+    def _attach(self, name: str, content: bytes, *, image: bool, older: bool) -> str:
+        with self._lock:
+            kept = attachments.attach(self._repository, name, content, image=image, older=older)
+            return self._site.host + kept.path
+
+    def edit_issue(self, number: int, body: str, actor: str = "dana") -> None:
+        """Change an issue's text."""
+        with self._doing(actor):
+            issues.edit(self._repository, actor, number, body=body)
 
     def label_issue(self, number: int, label: str, actor: str) -> dict[str, Any]:
         """Add a label; the payload of the `issues` webhook (action `labeled`) as GitHub sends it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.sandbox.github import issues, views, views_issues
+from bot.sandbox.github import attachments, issues, views, views_issues
 from bot.sandbox.github.http import Call, Reply, Route
 from bot.sandbox.github.state import Issue
 from bot.sandbox.github.world import invalid
@@ -26,7 +26,12 @@ def _list(call: Call) -> Reply:
 
 
 def _get(call: Call) -> Reply:
-    return Reply(200, views_issues.issue(call.site, call.repository, issues.find(call.repository, call.number())))
+    issue = issues.find(call.repository, call.number())
+    body = views_issues.issue(call.site, call.repository, issue)
+    if attachments.wants_html(call.headers):
+        body["body_html"] = attachments.rendered(call.site, call.repository, issue.body or "")
+        body["body_text"] = issue.body
+    return Reply(200, body)
 
 
 def _create(call: Call) -> Reply:

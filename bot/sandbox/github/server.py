@@ -18,6 +18,7 @@ from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 
 from bot.sandbox.github import (
+    attachments,
     git_http,
     graphql,
     rest_actions,
@@ -47,6 +48,7 @@ ROUTES: tuple[Route, ...] = (
     *rest_pulls.ROUTES,
     *rest_rules.ROUTES,
     *rest_repository.ROUTES,
+    *attachments.ROUTES,
 )
 DOCUMENTATION = "https://docs.github.com/rest"
 _GIT = re.compile(r"/([^/]+)/([^/]+?)(?:\.git)?/(info/refs|git-upload-pack|git-receive-pack)")
@@ -67,12 +69,15 @@ class Application:
         git = _GIT.fullmatch(path)
         token = self._token(request.headers)
         reply = self.faults.answer(request, lambda: self._serve(request, path, git, token))
-        counted = git is None and reply is not HANG_UP and not (reply.status == 304 and token)
-        if git is None and reply is not HANG_UP:
+        web = git is not None or attachments.is_asked(path)
+        counted = not web and reply is not HANG_UP and not (reply.status == 304 and token)
+        if not web and reply is not HANG_UP:
             reply = self._charged(reply, token, counted)
         with self.world.changed:
             kind = token.kind if token else ""
-            self.world.requests.append(LoggedRequest(request.method, request.target, reply.status, kind, counted))
+            carried = "authorization" in request.headers
+            logged = LoggedRequest(request.method, request.target, reply.status, kind, counted, carried)
+            self.world.requests.append(logged)
             self.world.changed.notify_all()
         return reply
 
@@ -83,6 +88,8 @@ class Application:
                 raise Refused(401, "Bad credentials")
             if git:
                 return self._git(git, request, token)
+            if attachments.is_asked(path):
+                return attachments.answer(self.world, self.site, path, token)
             return _conditional(request, self._rest(path, request, token))
         except Refused as refused:
             return git_http.unauthorized() if git and refused.status == 401 else _error(refused)

@@ -334,15 +334,30 @@ class TimelineEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """Something that somebody attached to a text in `repository` (owner/name). `path` is its address on the server;
+    `key` the id of an image, "" for a file."""
+
+    id: int
+    repository: str
+    path: str
+    name: str
+    content: bytes = field(repr=False)
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class LoggedRequest:
     """A request the embedded GitHub answered. `target` is path and query as asked, `status` 0 when the connection was
-    dropped instead, `token_kind` "" without a token; `counted` is whether it cost rate budget."""
+    dropped instead, `token_kind` "" without a known token; `counted` is whether it cost rate budget, `authorized`
+    whether it carried any credential."""
 
     method: str
     target: str
     status: int
     token_kind: str
     counted: bool
+    authorized: bool = False
 
     @property
     def path(self) -> str:

@@ -11,6 +11,7 @@ import hmac
 import time
 from urllib.parse import parse_qs, urlsplit
 
+from bot.sandbox.github import attachments
 from bot.sandbox.github.edge import Request
 from bot.sandbox.github.http import Reply
 from bot.sandbox.github.world import World
@@ -31,6 +32,8 @@ def _sign(key: bytes, job: str, expiry: str) -> str:
 def answer(world: World, request: Request) -> Reply:
     """Answer one request to the log store."""
     parts = urlsplit(request.target)
+    if attachments.is_stored(parts.path):
+        return attachments.stored(world, request)
     query = parse_qs(parts.query)
     job = parts.path.removeprefix("/logs/").removesuffix(".txt")
     expiry, signature = query.get("se", [""])[0], query.get("sig", [""])[0]

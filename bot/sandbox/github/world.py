@@ -24,6 +24,7 @@ from bot.sandbox.github.state import (
     ROLES,
     ActionsPolicy,
     App,
+    Attachment,
     CheckRun,
     Comment,
     CommitStatus,
@@ -221,7 +222,9 @@ class World:
         self.tokens: dict[str, Token] = {}
         self.apps: dict[str, App] = {}
         self.repositories: dict[str, Repository] = {}
+        self.attachments: dict[str, Attachment] = {}  # by path
         self.requests: list[LoggedRequest] = []
+        self.store_requests: list[LoggedRequest] = []
         self._ids = itertools.count(1001)
 
     def next_id(self) -> int:
