@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bot import __version__
 from bot.page_command import add_parser as add_page_parser
+from bot.rehearse_command import add_parser as add_rehearse_parser
 
 _RUN_EXAMPLE = """\
 example, as the workflow calls it:
@@ -117,6 +118,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from bot.page_command import page_command
 
         return page_command(arguments, os.environ)
+    if arguments.command == "rehearse":
+        from bot.rehearse_command import rehearse_command
+
+        return rehearse_command(arguments, Path.cwd(), os.environ)
     from bot.sandbox.demo import demo_command
 
     return demo_command(arguments.stories, arguments.out)
@@ -236,6 +241,7 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--json", action="store_true", dest="as_json", help="the Record as one JSON object")
     show.add_argument("--remote", default="origin", help="the clone's remote that is asked (default: origin)")
     add_page_parser(commands)
+    add_rehearse_parser(commands)
     demo = commands.add_parser(
         "demo",
         help="three short stories on this machine: real CLI, real git, a GitHub and a model of our own",

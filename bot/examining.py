@@ -65,8 +65,8 @@ def refusal_of(failed: RunFailed) -> Refusal:
 def ask_claude(
     config: Config, environ: Mapping[str, str], clock: Clock, tell: Callable[[str], None], install: Path | None
 ) -> Answered | NoAnswer:
-    """Have claude answer one question, confined as in a Run. `install`: where one is installed that is missing; None: for
-    this once. Raises `Cancelled`.
+    """Have claude answer a question, confined as in a Run. `install`: where a missing one is installed; None: for this
+    once. Raises `Cancelled`.
     """
     from bot.claude import question  # asks for more of the CLI's supervision than anything else here
 

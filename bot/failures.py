@@ -81,16 +81,11 @@ with:
 
 _OTHER_TOKEN = """\
 ```yaml
-steps:
-  - id: app
-    uses: actions/create-github-app-token@v2
-    with:
-      app-id: ${{ vars.NIGHTJAR_APP_ID }}
-      private-key: ${{ secrets.NIGHTJAR_APP_PRIVATE_KEY }}
-  - uses: acme/nightjar@v1
-    with:
-      github-token: ${{ steps.app.outputs.token }}
-      # or a fine-grained personal access token: ${{ secrets.NIGHTJAR_TOKEN }}
+with:
+  github-token: ${{ secrets.NIGHTJAR_TOKEN || github.token }}
+  # or, with a GitHub App, also:
+  app-id: ${{ vars.NIGHTJAR_APP_ID }}
+  app-private-key: ${{ secrets.NIGHTJAR_APP_PRIVATE_KEY }}
 ```"""
 
 

@@ -16,7 +16,7 @@ from bot.clock import Clock, Deadline
 from bot.github.attachments import NotFetched, TooLarge
 
 SECONDS = 240.0
-"""Planned seconds for all of them: a signed address is good for five minutes."""
+"""Real seconds for all of them, as GitHub's hosts are not sped up: a signed address is good for five minutes."""
 _TOLD = 20
 """Lines in the job log about what was not given."""
 
@@ -34,15 +34,17 @@ class Gathering:
         folder: Path,
         clock: Clock,
         say: Callable[[str], None],
+        seconds: float = SECONDS,
     ) -> None:
         """`source` fetches what is attached to an issue, these addresses and no others. `folder` is for the files
-        alone; `say` takes lines for the job log.
+        alone; `say` takes lines for the job log. All together may take real `seconds`.
         """
         self._hosts = hosts
         self._source = source
         self._folder = folder
         self._clock = clock
         self._say = say
+        self._seconds = seconds
         self._gathered: Attachments | None = None
 
     def __call__(self, issue: int, texts: Sequence[str]) -> Attachments:
@@ -63,7 +65,7 @@ class Gathering:
         except OSError as error:
             return Attachments((), (*planned.skipped, *(Skipped(one.url, _not_kept(error)) for one in planned.wanted)))
         fetch = self._source(issue, planned.wanted)
-        until = self._clock.deadline("attachments", SECONDS)
+        until = self._clock.reaction("attachments", self._seconds)
         given: list[Given] = []
         skipped = list(planned.skipped)
         left = TOGETHER

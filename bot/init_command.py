@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot.ci.found import FoundCi
 from bot.clock import BadTimeScale, Clock
 from bot.clone.folder import Clone, NoClone, find_clone
-from bot.config import ConfigInvalid
+from bot.config import Config, ConfigInvalid
 from bot.failures import RunFailed
 from bot.github.client import Client
 from bot.github.labels import RepositoryLabels
@@ -62,21 +63,29 @@ class Init:
         """Do it; the exit code. Raises `NoToken`, and has then done nothing."""
         address = self._clone.address
         token = own_token(address, self._environ, self._options.token_file) if address else None
-        try:
-            config, notes = settings_alone(self._clone.read(SETTINGS_FILE)), []
-        except ConfigInvalid as bad:
-            config = settings_alone(None)
-            notes = [f"{problem} (nightjar doctor looks again)" for problem in bad.problems]
+        config, problems = self._settings()
         found = ci_of(self._clone.files(), config, self._clone.default_branch)
         wanted = wanted_files(found)
         if self._options.print_path is not None:
             return self._print(wanted, self._options.print_path)
         files = [self._file(one) for one in wanted]
         labels = self._labels(config.asking.all, token)
-        if all(part.in_place for part in (*files, labels)) and not notes:
+        if all(part.in_place for part in (*files, labels)) and not problems:
             self._console.lines([words.NOTHING.format(labels=" and so are the labels" if labels.asked else "")])
             return 0
-        self._console.lines([self._heading(), *(part.line for part in (*files, labels)), *notes])
+        self._console.lines([self._heading(), *(part.line for part in (*files, labels)), *problems])
+        self._tell(files, found)
+        return LEFT if problems or any(part.left for part in (*files, labels)) else 0
+
+    def _settings(self) -> tuple[Config, Sequence[str]]:
+        """Those of the clone, or the defaults with what is wrong with those."""
+        try:
+            return settings_alone(self._clone.read(SETTINGS_FILE)), ()
+        except ConfigInvalid as bad:
+            return settings_alone(None), bad.problems
+
+    def _tell(self, files: Sequence[_Part], found: FoundCi) -> None:
+        """The differences, and what is left to do."""
         for part in files:
             self._show(part)
         self._console.lines(
@@ -88,7 +97,6 @@ class Init:
                 *([words.DETACHED] if self._clone.detached else []),
             ]
         )
-        return LEFT if notes or any(part.left for part in (*files, labels)) else 0
 
     def _heading(self) -> str:
         address = self._clone.address

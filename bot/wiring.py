@@ -203,11 +203,11 @@ class Wiring:
         )
 
     def _attachments(self) -> Gathering:
-        """What fetches what people attached; a request that fails is not repeated for long."""
+        """What fetches what people attached. Nothing is waited for on its account: each API request is sent once."""
 
         def source(issue: int, addresses: Sequence[Address]) -> Fetch:
             client = Client(
-                self._client.api_url, self._job.repository, self._client.credential, self._clock, attempts=2
+                self._client.api_url, self._job.repository, self._client.credential, self._clock, attempts=1
             )
             self._open.callback(client.close)
             return AttachmentSource(client, self._hosts, issue, addresses, self.github.is_public).fetch

@@ -1,4 +1,4 @@
-"""The action, the workflows and the README say what the code says, and the linters have nothing against them."""
+"""The action and the workflows say what the code says, and the linters have nothing against them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from bot.labels import Labels
 from bot.sandbox.ci.expressions import Scope
 from bot.sandbox.ci.templates import condition_holds
 from bot.sandbox.ci.values import Value
-from bot.settings import OUTPUTS, SETTINGS, action_inputs, settings_table
+from bot.settings import OUTPUTS, SETTINGS, action_inputs
 
 ROOT = Path(__file__).parent.parent
 ACTION = ROOT / "action.yml"
 SHIPPED = ROOT / ".github/workflows/nightjar.yml"
 WAKE = SHIPPED.with_name("nightjar-wake.yml")
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
-README = ROOT / "README.md"
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -60,14 +59,6 @@ def test_commands_of_the_action_are_those_that_the_bootstrap_starts() -> None:
     kind = SETTINGS["command"].kind
     assert isinstance(kind, Choice)
     assert kind.words == bootstrap.COMMANDS
-
-
-@pytest.mark.skipif(not README.exists(), reason="there is no README.md yet")
-def test_readme_has_the_table_of_settings() -> None:
-    """The README's table is the one that the code prints."""
-    found = re.search(r"<!-- settings -->\n(.*?)\n<!-- /settings -->", README.read_text(encoding="utf-8"), re.DOTALL)
-    assert found is not None, "README.md has no <!-- settings --> … <!-- /settings -->"
-    assert found[1].strip() == settings_table()
 
 
 WRITES = dict.fromkeys(("contents", "issues", "pull-requests"), "write")

@@ -124,7 +124,10 @@ def test_job_becomes_the_program(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("environ", "line"),
     [
-        ({"INPUT_COMMAND": "fly"}, "nightjar: input `command`: 'fly' is not allowed; give run, finish, sweep or doctor\n"),
+        (
+            {"INPUT_COMMAND": "fly"},
+            "nightjar: input `command`: 'fly' is not allowed; give run, finish, sweep or doctor\n",
+        ),
         ({}, "nightjar: RUNNER_TEMP is not set; a GitHub Actions runner sets it to a folder of the job's own\n"),
         (
             {"GITHUB_ACTIONS": "true", "INPUT_COMMAND": "%0A::x"},

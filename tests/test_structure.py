@@ -101,20 +101,25 @@ TABLE = {
     # at a terminal, before there is a Run
     "placing": "",
     "own_token": "clone credential failures",
-    "init_command": "clock clone config failures github init own_token placing report",
+    "init_command": "ci clock clone config failures github init own_token placing report",
     "examining": "claude clock config credential doctor failures github guard init kinds model_access",
     "doctor_command": "cancel clock clone config doctor examining github init own_token report sandbox",
     "doctor_step": (
         "clock config credential doctor examining failures github guard job_step record report settings trigger"
     ),
     "bootstrap": "",
-    # the sandbox stands beside the product: the command reaches it for `nightjar demo` only
+    # the sandbox stands beside the product: the commands `demo` and `rehearse` reach it
     "sandbox": "ci clock settings",
+    "rehearsal": "clone config failures github own_token proof report sandbox settings stored",
+    "rehearse_command": "clock clone config github isolation rehearsal report",
     "replay": "claude",
     "page": "claude failures git guard record replay report",
     "page_command": "page record show stored",
     "show": "stored clock credential failures git open_runs page record report",
-    "__main__": "doctor_command doctor_step finish init_command isolation page_command replay sandbox show start sweep",
+    "__main__": (
+        "doctor_command doctor_step finish init_command isolation page_command rehearse_command replay sandbox show "
+        "start sweep"
+    ),
     "__init__": "",
 }
 

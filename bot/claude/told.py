@@ -116,7 +116,6 @@ class Turn:
 class Transcript:
     """What one process of a Session told."""
 
-    session_id: str
     cli_version: str
     model: str
     turns: Kept[Turn]

@@ -139,7 +139,6 @@ class _Teller:
         kept = self._turns.kept()
         told = [tuple(turn.told() for turn in part) for part in (kept.first, kept.last)]
         return Transcript(
-            session_id=self._facts.session_id,
             cli_version=self._facts.cli_version,
             model=self._model,
             turns=Kept(told[0], told[1], kept.left_out),

@@ -34,6 +34,11 @@ class Address:
         return self.server.partition("://")[2]
 
     @property
+    def is_public(self) -> bool:
+        """github.com, or a company's place on ghe.com; else an Enterprise Server."""
+        return self.host == GITHUB or self.host.endswith(".ghe.com")
+
+    @property
     def page(self) -> str:
         """The repository's page."""
         return f"{self.server}/{self.repository}"
@@ -53,8 +58,7 @@ class Address:
         """The variables whose token may be shown to this server: a token for github.com is not for whichever host a
         clone names.
         """
-        public = self.host == GITHUB or self.host.endswith(".ghe.com") or _is_loopback(self.host)
-        if public or environ.get("GITHUB_SERVER_URL", "").rstrip("/") == self.server:
+        if self.is_public or _is_loopback(self.host) or environ.get("GITHUB_SERVER_URL", "").rstrip("/") == self.server:
             return PUBLIC_VARIABLES
         return ENTERPRISE_VARIABLES
 

@@ -37,7 +37,7 @@ class Finding:
     @property
     def line(self) -> str:
         """Text and remedy."""
-        return f"{self.text}. {self.remedy}." if self.remedy else self.text
+        return f"{self.text}. {self.remedy}" if self.remedy else self.text
 
 
 def say(key: str, level: Level | None = None, **values: object) -> Finding:

@@ -80,8 +80,8 @@ class Client:
     def __init__(
         self, api_url: str, repository: str, credential: Credential, clock: Clock, *, attempts: int = ATTEMPTS
     ) -> None:
-        """`repository` is owner/name. A request is sent `attempts` times at most: once where somebody at a terminal would
-        have to wait for the end of an outage or of a rate limit.
+        """`repository` is owner/name. A request is sent `attempts` times at most: once where somebody at a terminal
+        would have to wait for the end of an outage or of a rate limit.
         """
         self._attempts = attempts
         self.api_url = api_url.rstrip("/")

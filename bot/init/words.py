@@ -25,10 +25,9 @@ _NEEDED = (
     f"2. Add the secret {_TOKEN}, a token of a GitHub App or of a person, with write access to contents, issues, pull "
     "requests and actions."
 )
-_WHY = (
-    "   Without it Runs use the job's own token, and what that pushes or opens does not start {named}: an Enterprise "
-    "Server starts nothing, github.com has a person approve each run."
-)
+_WHY = "   Without it Runs use the job's own token, and what that pushes or opens does not start {named}: {how}."
+_HOW_PUBLIC = "github.com has a person approve each run"
+_HOW_SERVER = "an Enterprise Server starts nothing for it"
 _OR = "   Or set `ci-dispatch: {files}` in .github/nightjar.yml: these can be started in another way."
 
 
@@ -39,18 +38,21 @@ def left_to_do(found: FoundCi, address: Address | None, branch: str) -> list[str
         "Left to do:",
         f"1. Add the secret {_MODEL_KEY}, which claude works with: {page}",
         _SUBSCRIPTION,
-        *_token(found.workflows),
+        *_token(found.workflows, address),
         f"Then commit the files to {branch}, and look with `nightjar doctor`.",
     ]
 
 
-def _token(workflows: Sequence[CiWorkflow]) -> list[str]:
+def _token(workflows: Sequence[CiWorkflow], address: Address | None) -> list[str]:
     if not workflows:
         return [_NO_TOKEN]
     named = _listed([f"{workflow.name} ({', '.join(workflow.started_by)})" for workflow in workflows])
     dispatchable = [workflow.file for workflow in workflows if workflow.dispatchable]
-    all_of_them = len(dispatchable) == len(workflows)
-    return [_NEEDED, _WHY.format(named=named), *([_OR.format(files=", ".join(dispatchable))] if all_of_them else [])]
+    how = f"{_HOW_SERVER}, {_HOW_PUBLIC}" if address is None else _HOW_PUBLIC if address.is_public else _HOW_SERVER
+    lines = [_NEEDED, _WHY.format(named=named, how=how)]
+    if len(dispatchable) == len(workflows):
+        lines.append(_OR.format(files=", ".join(dispatchable)))
+    return lines
 
 
 def ci_line(found: FoundCi) -> str:

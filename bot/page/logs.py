@@ -36,11 +36,16 @@ class Logs:
 
     def sessions(self, record: Record) -> tuple[SessionTold, ...]:
         """The Run's Sessions as the Record has them, then those that left a transcript and no entry."""
-        known = {transcript_name(record, entry): entry for entry in record.sessions}
-        left = [name for name in self._transcripts(record) if name not in known]
-        rows: list[tuple[str, SessionEntry | None]] = [*known.items(), *((name, None) for name in left)]
+        known = [(transcript_name(record, entry), entry) for entry in record.sessions]
+        # One that was interrupted and taken up has a name twice; what is here is the newer one's.
+        newest = {name: at for at, (name, _) in enumerate(known)}
+        left = [name for name in self._transcripts(record) if name not in newest]
+        rows: list[tuple[str, SessionEntry | None]] = [*known, *((name, None) for name in left)]
         unread = max(0, len(rows) - MOST_TRANSCRIPTS)
-        return tuple(self._session(record, name, entry, read=at >= unread) for at, (name, entry) in enumerate(rows))
+        return tuple(
+            self._session(record, name, entry, read=at >= unread and newest.get(name, at) == at)
+            for at, (name, entry) in enumerate(rows)
+        )
 
     def evidence(self, record: Record, number: int) -> str:
         """What the Repair of that number was given; "" where nothing is kept of it."""

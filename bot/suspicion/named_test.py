@@ -12,6 +12,7 @@ from bot.guard import code
 from bot.ports import FileChange
 from bot.proof.facts import Claim, Proof, Verdict
 from bot.suspicion.assertions import can_fail, is_code, is_shell
+from bot.suspicion.hollow import hollow
 
 _SHOWN = 120
 _LISTED = 3
@@ -67,6 +68,7 @@ def about_the_named_test(
         *_no_tests(claim, texts, changes),
         *_idle(claim, texts, changes),
         *_apart(texts, changes, proof),
+        *hollow(texts, changes),
     ]
     return tuple(dict.fromkeys(found))
 

@@ -1,6 +1,6 @@
 """The reference in docs/settings.md, made from the table of settings.
 
-    python -m tests.docs.settings_page        prints it
+python -m tests.docs.settings_page        prints it
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ def reference() -> str:
 def _section(setting: Setting) -> str:
     default = f"`{setting.default}`" if setting.default and setting.default != "none" else setting.unset
     where = "Input" if not setting.in_file else "Input, file, profile" if setting.in_profile else "Input, file"
-    return f"### {setting.name}\n\n{setting.help}\n\n*Accepts* {setting.kind.allowed}. *Default* {default}. *Where* {where}."
+    facts = f"*Accepts* {setting.kind.allowed}. *Default* {default}. *Where* {where}."
+    return f"### {setting.name}\n\n{setting.help}\n\n{facts}"
 
 
 if __name__ == "__main__":

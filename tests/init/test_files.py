@@ -17,6 +17,7 @@ from bot.init.files import _PACKAGED, OWN, SETTINGS_FILE, WAKE, shipped, wake_te
 from bot.init.plan import Standing, planned
 from bot.init.reading import settings_alone
 from bot.init.settings_text import settings_text
+from bot.init.words import left_to_do
 from bot.placing import CannotPlace, place, there
 from bot.settings import PROFILES, SETTINGS
 from tests.init.desk import ROOT
@@ -103,6 +104,22 @@ def test_which_workflows_are_ci(text: str, found: tuple[object, ...] | None) -> 
     seen = find_ci({path: text}, branch="nightjar/issue-1", base="main").workflows
     shown = [(one.name, one.started_by, one.dispatchable, one.secrets) for one in seen]
     assert shown == ([] if found is None else [found])
+
+
+@pytest.mark.parametrize(
+    ("address", "how"),
+    [
+        (Address("https://github.com", "a/b"), "github.com has a person approve each run."),
+        (Address("https://git.acme.example", "a/b"), "an Enterprise Server starts nothing for it."),
+        (None, "an Enterprise Server starts nothing for it, github.com has a person approve each run."),
+    ],
+)
+def test_why_a_token_is_needed(address: Address | None, how: str) -> None:
+    """It is said what the server of this very repository does with what the job's own token pushes."""
+    ci = CiWorkflow(".github/workflows/ci.yml", "CI", ("pull_request",), False, ())
+    lines = left_to_do(FoundCi((ci,)), address, "main")
+    (why,) = [line for line in lines if "Without it Runs use the job's own token" in line]
+    assert why.endswith(f"does not start CI (pull_request): {how}")
 
 
 def test_nightjars_own_workflows_are_no_ci() -> None:

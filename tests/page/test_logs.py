@@ -46,6 +46,15 @@ def test_a_transcript_is_looked_for_in_the_folder_alone(name: str) -> None:
     assert transcript_name(RUN, entry) == NAME
 
 
+def test_a_session_that_was_taken_up_under_its_name(tmp_path: Path) -> None:
+    """Of two entries with one transcript both are told, and the transcript is the newer one's."""
+    twice = replace(RUN, sessions=(RUN.sessions[0], RUN.sessions[0]))
+    older, newer, *_ = Logs(write_logs(tmp_path, "word")).sessions(twice)
+    assert (older.name, older.transcript) == ("implement", None)
+    assert newer.name == "implement"
+    assert newer.transcript is not None
+
+
 def test_no_folder() -> None:
     """Without logs the page has what the Record knows, the Session's last words among it."""
     (told,) = Logs(None).sessions(ONE)

@@ -89,8 +89,8 @@ def test_the_state_of_a_pull_request_follows_the_facts(repo: SandboxRepository, 
 
 
 def test_rules_hold_for_the_branches_of_their_pattern(repo: SandboxRepository, call: Caller) -> None:
-    """A ruleset with a pattern is told for each branch that it matches, there or not, and who asks whether they may pass
-    it by."""
+    """A ruleset with a pattern is told for each branch that it matches, there or not, and to who asks whether they may
+    pass it by."""
     repo.add_rules("nightjar/**", "required_signatures", "creation", bypass="always")
     rules = call.get(f"{REPO}/rules/branches/nightjar/issue-1")
     assert [rule["type"] for rule in rules] == ["required_signatures", "creation"]

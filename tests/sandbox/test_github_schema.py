@@ -165,13 +165,14 @@ ANSWERS: tuple[tuple[str, object, Any], ...] = (
     ("GET {repo}/issues/99", None, models.BasicError),
     ("POST {repo}/labels", {"name": "n"}, models.ValidationError),
 )
-# These answer without a body (or, the logs, elsewhere).
+# These answer without a body (or, the logs, elsewhere; or with HTML).
 BODILESS = {
     "DELETE /repos/{owner}/{repo}/git/refs/{ref}",
     "DELETE /repos/{owner}/{repo}/issues/comments/{comment}",
     "POST /repos/{owner}/{repo}/actions/workflows/{workflow}/dispatches",
     "POST /repos/{owner}/{repo}/dispatches",
     "GET /repos/{owner}/{repo}/actions/jobs/{id}/logs",
+    "POST /markdown",
 }
 # These answer as one of the others does, and would only change what it is asked about.
 SAME = {

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from bot.sandbox.ci.contexts import Rooms
+from bot.sandbox.ci.workflow import Job
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,9 @@ class JobHost(Protocol):
     def action(self, uses: str) -> Action | None:
         """The action that `uses:` names; None for one that the sandbox passes over."""
 
+    def passes_over(self, job: Job) -> str:
+        """Why a job whose condition holds is skipped all the same; "" for one that is played."""
+
     def secrets(self) -> Mapping[str, str]:
         """The repository's secrets."""
 
@@ -66,6 +70,10 @@ class BareHost:
 
     def action(self, uses: str) -> Action | None:
         """None: every action is passed over."""
+
+    def passes_over(self, job: Job) -> str:
+        """Every job is played."""
+        return ""
 
     def secrets(self) -> Mapping[str, str]:
         """None."""

@@ -223,6 +223,9 @@ class WorkflowRun:
             if not condition_holds(job.condition, scope):
                 self._end_early(task, "cancelled" if self._cancelled else "skipped")
                 return
+            if why := self._shop.host.passes_over(job):
+                self._pass_over(task, why)
+                return
             tasks = [_member_task(task, index, one) for index, one in enumerate(combinations(job.matrix, scope))]
             places = [_place(job.concurrency, job_scope(one)) for one in tasks]
         except ExpressionError as error:
@@ -257,6 +260,11 @@ class WorkflowRun:
         """A job that never had a worker."""
         job_id = self._shop.publisher.job_queued(self.attempt.run_id, task.name)
         self._end_at_once(task, job_id, JobEnd(conclusion))
+
+    def _pass_over(self, task: JobTask, why: str) -> None:
+        """A job that the host does not want played: skipped, with a note that says why."""
+        job_id = self._shop.publisher.job_queued(self.attempt.run_id, task.name)
+        self._end_at_once(task, job_id, JobEnd("skipped", annotations=(Annotation("notice", why),)))
 
     def _end_at_once(self, task: JobTask, job_id: int, end: JobEnd) -> None:
         self._shop.publisher.job_finished(job_id, end)

@@ -4,13 +4,14 @@ and logs; and jobs get here what they have of GitHub.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bot.sandbox.ci import Approval, CiEngine, CiEvent, JobEnd
 from bot.sandbox.ci.contexts import Rooms
 from bot.sandbox.ci.host import Action
+from bot.sandbox.ci.workflow import Job
 from bot.sandbox.github import checks, runs, webhooks
 from bot.sandbox.github.state import CheckRun, Step, WorkflowRun
 from bot.sandbox.github.views import Site
@@ -54,6 +55,7 @@ class CiDesk:
         self._site = site
         self._lock = repository.world.lock
         self._equipment: Equipment | None = None
+        self._unplayed: Callable[[Job], str] = lambda _job: ""
         self._depths: dict[int, int] = {}
         self.ends: dict[int, JobEnd] = {}
         """How each job ended that has, by its id."""
@@ -63,6 +65,10 @@ class CiDesk:
         """Give the jobs from now on this equipment, and so many runners."""
         self._equipment = equipment
         self.engine.resize(runners)
+
+    def leave_out(self, unplayed: Callable[[Job], str]) -> None:
+        """Skip the jobs from now on for which `unplayed` gives a reason."""
+        self._unplayed = unplayed
 
     # ── events ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -156,6 +162,10 @@ class CiDesk:
         """The action of the equipment that `uses:` names, whatever its version."""
         name = uses.partition("@")[0].lower()
         return self._equipment.actions.get(name) if self._equipment else None
+
+    def passes_over(self, job: Job) -> str:
+        """Why the job is left out; "" for one that is not."""
+        return self._unplayed(job)
 
     def secrets(self) -> Mapping[str, str]:
         """The repository's secrets."""

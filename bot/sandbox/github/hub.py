@@ -18,7 +18,7 @@ from bot.sandbox.github.rates import RATE_LIMIT, RateLimits
 from bot.sandbox.github.server import Application
 from bot.sandbox.github.state import LoggedRequest, TokenKind
 from bot.sandbox.github.views import Site
-from bot.sandbox.github.world import RUN_PERMISSIONS, World
+from bot.sandbox.github.world import RUN_PERMISSIONS, Repository, World
 
 SOMEBODY = "octo"  # who commits what a repository starts with
 
@@ -74,15 +74,32 @@ class EmbeddedGitHub:
         """A repository with one commit of `files` on its default branch, which starts CI like any push. Raises
         `ValueError` for a bad name."""
         with self._world.lock:
-            repository = self._world.create_repository(full_name, private, default_branch)
-            git_http.install_hook(repository.git.path)
-            if self._workroom is not None:
-                desk = CiDesk(repository, self._site, self._workroom / full_name.replace("/", "-"))
-                repository.ci = desk
-                self._desks.append(desk)
-            handle = SandboxRepository(repository, self._site)
+            handle = SandboxRepository(self._opened(full_name, private, default_branch), self._site)
             handle.commit(default_branch, files, "Start", SOMEBODY)
             return handle
+
+    def import_repository(self, full_name: str, source: Path, commit: str, default_branch: str) -> SandboxRepository:
+        """A private repository whose default branch is `commit` of the repository in the folder `source`, with its
+        history; nothing is written there, and no CI starts. Raises `ValueError` for a bad name, `GitError`.
+        """
+        with self._world.lock:
+            repository = self._opened(full_name, True, default_branch)
+            wanted = f"{commit}:refs/heads/{default_branch}"
+            serve = "git -c uploadpack.allowAnySHA1InWant=true upload-pack"
+            # What a partial clone lacks is not to be fetched into it.
+            quietly = {"GIT_NO_LAZY_FETCH": "1"}
+            repository.git.run("fetch", "--quiet", f"--upload-pack={serve}", str(source), wanted, env=quietly)
+            return SandboxRepository(repository, self._site)
+
+    def _opened(self, full_name: str, private: bool, default_branch: str) -> Repository:
+        """A new repository without commits, with its CI."""
+        repository = self._world.create_repository(full_name, private, default_branch)
+        git_http.install_hook(repository.git.path)
+        if self._workroom is not None:
+            desk = CiDesk(repository, self._site, self._workroom / full_name.replace("/", "-"))
+            repository.ci = desk
+            self._desks.append(desk)
+        return repository
 
     def ci_of(self, repository: SandboxRepository) -> CiDesk:
         """The CI of a repository. Raises `ValueError` where this GitHub has none."""

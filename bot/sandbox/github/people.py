@@ -74,6 +74,11 @@ class SandboxRepository(HandSetCi):
         with self._lock:
             self._repository.roles[self._repository.world.user(login).login] = role
 
+    def make_private(self) -> None:
+        """From now on only whoever has a role, and tokens, can read it."""
+        with self._lock:
+            self._repository.private = True
+
     def protect(self, branch: str, *, checks: Sequence[str] = (), reviews: int = 0, up_to_date: bool = False) -> None:
         """Protect a branch: no direct pushes, and before a merge these checks (`up_to_date`: on a head that has the
         branch's tip) and this many approvals."""
@@ -88,8 +93,8 @@ class SandboxRepository(HandSetCi):
             self._repository.rulesets.append(rule)
 
     def add_rules(self, branch: str, *rules: str, bypass: str = "never") -> None:
-        """A ruleset with rules of these types for the branches that the pattern `branch` matches. They are told, and hold
-        nobody up; `bypass` is what GitHub tells whoever asks: always, pull_requests_only, never or exempt."""
+        """A ruleset with rules of these types for the branches that the pattern `branch` matches. They are told, and
+        hold nobody up; `bypass` is what GitHub tells whoever asks: always, pull_requests_only, never or exempt."""
         with self._lock:
             world = self._repository.world
             ruleset = Ruleset(world.next_id(), branch, (), False, world.now(), rules, bypass)
@@ -101,7 +106,7 @@ class SandboxRepository(HandSetCi):
             self._repository.actions_policy = policy
 
     def name_secret(self, name: str, *, shared: bool = False) -> None:
-        """Have a secret of that name listed, the organisation's where it is `shared`; its value is for CI's equipment."""
+        """Have a secret of that name listed, the organisation's where it is `shared`; its value is CI's equipment's."""
         with self._lock:
             secret = Secret(name.upper(), shared, self._repository.world.now())
             self._repository.secrets[secret.name] = secret
@@ -148,8 +153,8 @@ class SandboxRepository(HandSetCi):
             return number
 
     def attach_image(self, content: bytes, name: str = "image.png", *, older: bool = False) -> str:
-        """Drop an image into a text that is being written; the address that GitHub puts there. `older`: in the form that
-        names the repository."""
+        """Drop an image into a text that is being written; the address that GitHub puts there. `older`: in the form
+        that names the repository."""
         return self._attach(name, content, image=True, older=older)
 
     def attach_file(self, name: str, content: bytes, *, older: bool = False) -> str:

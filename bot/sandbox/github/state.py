@@ -305,8 +305,8 @@ class Protection:
 
 @dataclass(frozen=True, slots=True)
 class Ruleset:
-    """A ruleset for the branches that the pattern `branch` matches: it requires `checks` before a merge, and `rules` are
-    the types of others that it has. `bypass` says whether who asks may pass it by, in GitHub's word."""
+    """A ruleset for the branches that the pattern `branch` matches: it requires `checks` before a merge, and `rules`
+    are the types of others that it has. `bypass` says whether who asks may pass it by, in GitHub's word."""
 
     id: int
     branch: str
