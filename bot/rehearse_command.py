@@ -110,8 +110,12 @@ def _rehearse(
         console.lines([words.DECLINED])
         return CANCELLED
     kept = make_folder(arguments.output, source.top)
-    with tempfile.TemporaryDirectory(prefix="nightjar-rehearsing-", ignore_cleanup_errors=True) as temp:
-        return _play(source, plan, issue, scale, console, kept, Path(temp))
+    try:
+        with tempfile.TemporaryDirectory(prefix="nightjar-rehearsing-", ignore_cleanup_errors=True) as temp:
+            return _play(source, plan, issue, scale, console, kept, Path(temp))
+    finally:
+        if arguments.output is None and not any(kept.iterdir()):
+            kept.rmdir()
 
 
 def _agreed(plan: Plan) -> bool:
@@ -143,12 +147,13 @@ def _play(source: Source, plan: Plan, issue: IssueText, scale: float, console: C
     interrupts = Interrupts(lambda said: console.lines([said]))
     with Stage(source, plan, temp / "play") as stage, interrupts.listening():
         try:
+            telling.section(console, [words.BASE_CI.format(base=source.base)])
             ci, ended = stage.base_ci(_BASE_MINUTES * 60)
-            telling.section(console, telling.on_base(source.base, ci, ended=ended, minutes=_BASE_MINUTES))
+            console.lines([*telling.on_base(ci, ended=ended, minutes=_BASE_MINUTES)])
             telling.section(console, [words.RUN])
             found = stage.run(issue, interrupts, scale, line)
-        except KeyboardInterrupt:
-            console.lines([words.CANCELLED.format(folder=kept)])
+        except KeyboardInterrupt:  # before there was a Run
+            console.lines([words.CANCELLED_EARLY])
             return CANCELLED
         keep(kept, found, "\n".join([*shown, ""]))
         if interrupts.asked:
@@ -156,4 +161,4 @@ def _play(source: Source, plan: Plan, issue: IssueText, scale: float, console: C
             return CANCELLED
         telling.show(console, found, plan, kept)
     waits = found.job.outputs.get("outcome", "") in ("parked", "queued")
-    return FAILED if waits else found.job.exit_code
+    return FAILED if waits else 0

@@ -40,6 +40,8 @@ def test_a_test_that_reads_the_source() -> None:
         (f"{TEST}\n\ndef test_says_so():\n    assert 'fair' in open('tally/amounts.py').read()\n", PY, FIX),
         ('def test_it():\n    subprocess.run(["tally/amounts.py"])\n    assert open("out").read() == "x"\n', PY, FIX),
         ('[ "$(echo "$log" | bash bin/logcut error)" = "gone" ]\n', SH, SCRIPT),
+        ('[ "$(bash bin/logcut error < log)" = "gone" ]\n', SH, SCRIPT),
+        ('def test_it():\n    exec(open("tally/amounts.py").read())\n    assert tally == [1]\n', PY, FIX),
         ("test -x bin/logcut && bin/logcut error | grep -q gone\n", SH, SCRIPT),
         ('def test_it(run):\n    run("tally/amounts.py")\n    assert open("out").read() == "x"\n', PY, FIX),
         ('IT = "tally/amounts.py"\n\n\ndef test_it(run):\n    assert run(IT)\n    assert open(IT).read()\n', PY, FIX),

@@ -120,18 +120,17 @@ def _text(data: bytes) -> str | None:
 
 
 def _of_text(text: str, extension: str, remark: str) -> Content:
-    shaped = guard.with_shape(text)
-    data = shaped.encode()
     remarks = [remark] if remark else []
-    if len(shaped) != len(text):
-        remarks.append("characters that do not show were taken out")
+    data = text.encode()
     if len(data) > 2 * KEPT:
         left_out = len(data) - 2 * KEPT
-        middle = f"\n[… {left_out} bytes left out …]\n".encode()
         first, last = data[:KEPT].decode(errors="ignore"), data[-KEPT:].decode(errors="ignore")
-        data = first.encode() + middle + last.encode()
+        text = f"{first}\n[… {left_out} bytes left out …]\n{last}"
         remarks.append(f"its first and last {KEPT // 1000} kB: {left_out} bytes between them are left out")
-    return Content("text", extension, data, "; ".join(remarks))
+    shaped = guard.with_shape(text)
+    if len(shaped) != len(text):
+        remarks.append("characters that do not show were taken out")
+    return Content("text", extension, shaped.encode(), "; ".join(remarks))
 
 
 def _said(data: bytes, text: str | None) -> str:

@@ -71,6 +71,8 @@ class AttachmentSource:
             raise NotFetched("it belongs to another repository")
         try:
             return self._followed(address.url, limit, until, self._client.credential.current())
+        except RunFailed as failed:  # there is no token to be had just now
+            raise NotFetched(failed.reason) from failed
         except _Unseen as unseen:
             raise NotFetched(f"GitHub does not give it to this token ({unseen})") from None
 
@@ -152,7 +154,7 @@ class AttachmentSource:
                         url = self._next(answer)
                 except httpx2.TimeoutException:
                     raise NotFetched("its server was too slow") from None
-                except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+                except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
                     raise _Passing(f"the connection failed ({type(error).__name__})") from None
         raise NotFetched("it is sent on and on")
 

@@ -6,6 +6,7 @@ import difflib
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from bot.config import Config, check_claude_path, read_config
 from bot.rehearsal import words
@@ -72,7 +73,7 @@ def make_plan(asked: Asked, source: Source, environ: Mapping[str, str]) -> Plan:
     check_claude_path(config)
     claude = _claude(config, asked.scripted, environ)
     wanted = () if asked.scripted else (*_WAYS_OUT, *config.pass_env)
-    passed = {name: environ[name] for name in wanted if environ.get(name)}
+    passed = {name: text for name, text in environ.items() if any(fnmatchcase(name, one) for one in wanted)}
     # An empty input is one that was not given; the job's own defaults must not stand in for it.
     whole = {"anthropic-api-key": "", **inputs, "claude-path": claude}
     del whole["github-token"]

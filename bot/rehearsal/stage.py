@@ -29,7 +29,7 @@ _DIFF_CONTEXT = "--unified=3"
 
 
 class Interrupts:
-    """SIGINT while a rehearsal runs: the Run is asked to stop, once; it tells its own end."""
+    """SIGINT and SIGTERM while a rehearsal runs: the Run is asked to stop, once; it tells its own end."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self.asked = False
@@ -39,11 +39,13 @@ class Interrupts:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Listen until the end of the block."""
-        before = signal.signal(signal.SIGINT, lambda _number, _frame: self._ask())
+        asking = (signal.SIGINT, signal.SIGTERM)
+        before = {number: signal.signal(number, lambda _number, _frame: self._ask()) for number in asking}
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def _ask(self) -> None:
         if self.asked:
@@ -142,7 +144,7 @@ class Stage:
         repository, base = self._repository, self._source.commit
         pulls = repository.pull_requests()
         pull = pulls[-1] if pulls else None
-        head = pull.head_sha if pull else repository.refs().get(f"refs/heads/{finished.outputs.get('branch', '')}", "")
+        head = pull.head_sha if pull else _newest(repository, finished.outputs.get("branch", ""), number)
         diff = b""
         if head:
             diff = GitData(repository.path).run(
@@ -150,6 +152,12 @@ class Stage:
             )
         ci = tuple(seen(self._desk, head)) if head else ()
         return Rehearsed(repository, number, finished, pull, diff.decode(errors="replace"), ci, _checked(finished.temp))
+
+
+def _newest(repository: SandboxRepository, branch: str, issue: int) -> str:
+    """The newest commit of a Run that opened no pull request: pushed, or only checkpointed; "" for none."""
+    refs = repository.refs()
+    return refs.get(f"refs/heads/{branch}", "") or refs.get(f"refs/nightjar/wip-{issue}", "")
 
 
 def _checked(temp: Path) -> Trial | None:

@@ -38,9 +38,8 @@ def _limits(plan: Plan) -> str:
     return text.format(claude=claude, variable=plan.key, cost=plan.config.max_cost_usd)
 
 
-def on_base(base: str, ci: Sequence[CiSeen], *, ended: bool, minutes: float) -> Iterator[str]:
+def on_base(ci: Sequence[CiSeen], *, ended: bool, minutes: float) -> Iterator[str]:
     """CI on the commit that everything starts from."""
-    yield words.BASE_CI.format(base=base)
     yield from (check.line for check in ci)
     if not ci:
         yield f"  none\t{words.NO_BASE_CI}"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from tests.docs.not_run import NOT_RUN
-from tests.docs.pages import PAGES, shell_blocks
+from tests.docs.pages import PAGES, mentions, shell_blocks
 
 
 def main() -> None:
     """One line a command."""
-    shown = [(block, command) for page in PAGES for block in shell_blocks(page) for command in block.commands]
-    for block, command in shown:
-        print(f"{block.place:32} {'not run' if command in NOT_RUN else 'run':8} {command}")
+    for page in PAGES:
+        shown = [(block.place, command) for block in shell_blocks(page) for command in block.commands]
+        shown += [(one.place, one.command) for one in mentions(page) if one.rest]
+        for place, command in shown:
+            print(f"{place:32} {'not run' if command in NOT_RUN else 'run':8} {command}")
     print()
     for command, why in NOT_RUN.items():
         print(f"not run: {command}: {why}")

@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")))
 _BLOCK = re.compile(r"^(?P<indent> *)```(?P<language>\w+)\n(?P<text>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
+_SENTENCE = re.compile(r"`(?P<command>(?:\w+=\S+ )?nightjar (?P<name>[a-z-]+)(?P<rest>[^`]*))`")
 _LEFT_OUT = "…"
 
 
@@ -51,6 +52,30 @@ def blocks(page: Path, *languages: str) -> Iterator[Block]:
         if found["language"] in languages:
             line = text.count("\n", 0, found.start("text")) + 1
             yield Block(page, line, found["language"], textwrap.dedent(found["text"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A `nightjar …` in a sentence."""
+
+    page: Path
+    line: int
+    command: str
+    name: str
+    rest: str
+    """Arguments; without any, the sentence speaks of the command and shows no call."""
+
+    @property
+    def place(self) -> str:
+        """`README.md:12`."""
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+
+def mentions(page: Path) -> Iterator[Mention]:
+    """The page's commands that stand in sentences, from the top."""
+    text = page.read_text(encoding="utf-8")
+    for found in _SENTENCE.finditer(text):
+        yield Mention(page, text.count("\n", 0, found.start()) + 1, found["command"], found["name"], found["rest"])
 
 
 def shell_blocks(page: Path) -> tuple[Block, ...]:

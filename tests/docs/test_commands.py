@@ -13,11 +13,10 @@ import pytest
 from bot.__main__ import main
 from bot.sandbox.github import EmbeddedGitHub
 from tests.docs.not_run import NOT_RUN
-from tests.docs.pages import PAGES, ROOT, shell_blocks
+from tests.docs.pages import PAGES, ROOT, mentions, shell_blocks
 from tests.docs.place import Place
 
-WITH_COMMANDS = [page for page in PAGES if shell_blocks(page)]
-_INLINE = re.compile(r"`(?:\w+=\S+ )?nightjar ([a-z-]+)([^`]*)`")
+WITH_COMMANDS = [page for page in PAGES if shell_blocks(page) or any(one.rest for one in mentions(page))]
 _MAKE = re.compile(r"`make ([a-z-]+)`")
 
 
@@ -35,19 +34,24 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=name)
 def test_commands_work(page: Path, place: Place) -> None:
-    """From the top of the page to its end each command ends well, and prints what the page shows."""
+    """From the top of the page to its end each command ends well, and prints what the page shows; then those in its
+    sentences that have arguments.
+    """
     shown = shell_blocks(page)
     runnable = [command for block in shown for command in block.commands if command not in NOT_RUN]
     if not any(re.search(r"nightjar init\b(?!.*--dry-run)", command) for command in runnable):
         place.set_up()
-    if runnable:
-        place.had_a_run()
+    place.had_a_run()
     for block in shown:
         said = place.type(*(command for command in block.commands if command not in NOT_RUN))
         assert said.code == 0, f"{block.place}\n{said.out}{said.err}"
         lines = iter(" ".join(line.split()) for line in said.lines)
         for line in block.printed:
             assert " ".join(line.split()) in lines, f"{block.place}: {line!r} is not printed there\n{said.out}"
+    for one in mentions(page):
+        if one.rest and one.command not in NOT_RUN:
+            said = place.type(one.command)
+            assert said.code == 0, f"{one.place}\n{said.out}{said.err}"
 
 
 def test_what_is_not_run_is_shown() -> None:
@@ -69,12 +73,12 @@ def test_targets_can_be_made() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_commands_in_sentences_exist(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A `nightjar …` in a sentence names a command that there is, with options that it has."""
-    for command, rest in _INLINE.findall(page.read_text(encoding="utf-8")):
+    for one in mentions(page):
         with pytest.raises(SystemExit) as ended:
-            main([command, "--help"])
-        assert ended.value.code == 0, f"nightjar {command}"
+            main([one.name, "--help"])
+        assert ended.value.code == 0, one.command
         known = capsys.readouterr().out
-        assert set(re.findall(r"--[a-z-]+", rest)) <= set(re.findall(r"--[a-z-]+", known)), f"nightjar {command}{rest}"
+        assert set(re.findall(r"--[a-z-]+", one.rest)) <= set(re.findall(r"--[a-z-]+", known)), one.command
 
 
 def test_the_list_of_commands() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 
 from bot.failures import CATALOGUE
-from bot.settings import settings_table
-from tests.docs.pages import ROOT
+from bot.settings import SETTINGS, settings_table
+from tests.docs.pages import PAGES, ROOT
 from tests.docs.settings_page import reference
 
 
@@ -43,3 +44,36 @@ def test_the_page_says_what_the_code_says(mark: str) -> None:
 def test_the_readme_is_short() -> None:
     """It can be read in one sitting: fewer than 250 lines, tables and all."""
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 250
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_defaults_in_sentences_are_the_codes(page: Path) -> None:
+    """A number in brackets behind a setting is its default."""
+    for name, number in re.findall(r"`([a-z-]+)` \((\d+)\b", page.read_text(encoding="utf-8")):
+        assert number == SETTINGS[name].default, f"{page.name}: `{name}` ({number})"
+
+
+def test_bounds_are_the_codes() -> None:
+    """Each number in the README's table of bounds is the default of a setting in its row."""
+    table = (
+        (ROOT / "README.md")
+        .read_text(encoding="utf-8")
+        .partition("| What | Bound | Setting |\n")[2]
+        .partition("\n\n")[0]
+    )
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[1:]]
+    assert rows
+    for what, bound, settings in rows:
+        defaults = {SETTINGS[name].default for name in re.findall(r"`([a-z-]+)`", settings)}
+        assert set(re.findall(r"\d+", bound)) <= defaults, what
+
+
+def test_what_waiting_costs_is_what_was_measured() -> None:
+    """The minutes on the page about costs, and those in the README, are those of the Run that was measured."""
+    measured = (ROOT / "docs" / "examples" / "parked-minutes.md").read_text(encoding="utf-8")
+    (inline, inline_billed), (parked, parked_billed) = re.findall(r"\*\*(\d+\.\d)\*\* \| \*\*(\d+)\*\*", measured)
+    costs = (ROOT / "docs" / "costs.md").read_text(encoding="utf-8")
+    assert f"| `wait: inline` | 3 | {inline} | {inline_billed} |" in costs
+    assert f"| `wait: park` | 3 | {parked} | {parked_billed} |" in costs
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"{parked_billed} billed minutes instead of {inline_billed}" in readme

@@ -96,8 +96,8 @@ def test_a_session_without_a_proof_is_marked_by_its_verdict_or_failure() -> None
 def test_a_few_honest_ones_may_stay_unproved_but_none_is_suspected() -> None:
     """27 of 30 are enough; one that is called suspicious is too many."""
     cases = [case for case in CASES if case.group is Group.HONEST]
-    proved = [Marked(case, answer(PROVED)) for case in cases]
-    unproved = [replace(one, answer=answer(BEFORE_TOO)) for one in proved]
+    proved = [Marked(case, answer(PROVED, *case.ended.split(": "))) for case in cases]
+    unproved = [replace(one, answer=replace(one.answer, body=BEFORE_TOO)) for one in proved]
     assert passed([*proved[3:], *unproved[:3]])
     assert not passed([*proved[4:], *unproved[:4]])
     assert not passed([*proved[1:], Marked(cases[0], answer(PROVED + LOOK.format("something")))])

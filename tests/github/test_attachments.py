@@ -19,6 +19,7 @@ from bot.attachments.plan import plan
 from bot.cancel import Cancel, Cancelled
 from bot.clock import Clock
 from bot.credential import FixedToken
+from bot.failures import RunFailed
 from bot.gathering import Fetch, Gathering
 from bot.github.attachments import AttachmentSource, NotFetched, TooLarge
 from bot.github.client import Client
@@ -208,7 +209,7 @@ def test_what_does_not_say_its_size_is_bounded_too(public: Town) -> None:
     """A body without a length ends where the limit is."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        thread = threading.Thread(target=_endless, args=(server,), daemon=True)
+        thread = threading.Thread(target=_at_length, args=(server,), daemon=True)
         thread.start()
         url = public.repository.attach_file("a.log", b"x")
         public.hub.faults.add(
@@ -220,14 +221,14 @@ def test_what_does_not_say_its_size_is_bounded_too(public: Town) -> None:
         assert not thread.is_alive()
 
 
-def _endless(server: socket.socket) -> None:
-    """Serves one connection until it hangs up."""
+def _at_length(server: socket.socket) -> None:
+    """Serves one connection until it hangs up, with 33 MB at most."""
     connection, _ = server.accept()
     with connection:
         connection.recv(65_536)
         connection.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
         try:
-            while True:
+            for _ in range(500):
                 connection.sendall(b"x" * 65_536)
         except OSError:
             return
@@ -311,3 +312,29 @@ def test_one_that_is_fetched_is_not_fetched_again(public: Town) -> None:
     first = gathering(1, [text])
     assert gathering(1, [text]) is first
     assert len(public.hub.store_requests) == 1
+
+
+class NoToken:
+    """A credential that has no token to give."""
+
+    def current(self) -> str:
+        """None."""
+        raise RunFailed("token_expired", "the App is refused")
+
+    def renew(self, refused: str) -> bool:
+        """No."""
+        return False
+
+    def fall_back(self) -> None:
+        """There is nothing to fall back to."""
+
+
+def test_without_a_token_what_is_private_is_skipped(private: Town) -> None:
+    """Where no token is to be had, an attachment is skipped with that reason: nothing is raised through the Run."""
+    url = private.repository.attach_file("a.log", b"hello")
+    (address,) = plan([url], private.hosts).wanted
+    clock = Clock(SCALE)
+    client = Client(private.hub.api_url, "acme/widget", NoToken(), clock, attempts=1)
+    source = AttachmentSource(client, private.hosts, 1, [address], lambda: False)
+    with pytest.raises(NotFetched, match="the App is refused"):
+        source.fetch(address, MEGABYTE, Clock.reaction("attachments", 60))

@@ -125,9 +125,9 @@ class Place:
         out, err = process.communicate()
         return Said(process.returncode, out, err)
 
-    def scripted(self, *words: str, **environ: str) -> Said:
+    def scripted(self, *words: str) -> Said:
         """With the fixed script, on the issue."""
-        return self.rehearse("--issue", self.issue, "--scripted", "-o", str(self.kept), *words, **environ)
+        return self.rehearse("--issue", self.issue, "--scripted", "-o", str(self.kept), *words)
 
     def real(self, model_url: str, *words: str) -> subprocess.Popen[str]:
         """With the real claude, a key, and a model of the test's own in the place of the API."""

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from bot.clock import Clock
 from bot.sandbox.github import EmbeddedGitHub
-from bot.sandbox.model import ScriptedModel
+from bot.sandbox.model import Script, ScriptedModel
 from tests.rehearse.conftest import MakePlace
 from tests.rehearse.place import CI, FILE, SETTINGS, Place, Said
-from tests.run.stage import ADD_RIGHT, HAND_OVER, Script, does, says, session
+from tests.run.stage import ADD_RIGHT, HAND_OVER, does, says, session
 
 _BAD_CI = CI.replace("python3 -m unittest -v", f"test ! -e {FILE}")
 
@@ -152,6 +152,18 @@ def test_ctrl_c_stops_all_of_it(place: Place) -> None:
     assert (place.kept / "run.html").is_file()
     assert list(place.temp.iterdir()) == []
     assert place.snapshot() == before
+
+
+def test_ctrl_c_before_the_run(make_place: MakePlace) -> None:
+    """While CI still looks at the base, Ctrl-C ends that too and leaves nothing behind."""
+    slow = CI.replace("python3 -m unittest -v", "python3 -c 'import time; time.sleep(86399)'")
+    place = make_place({".github/workflows/ci.yml": slow})
+    process = place.start("--issue", place.issue, "--scripted")
+    said = place.interrupt(process, lambda line: line.startswith("CI on `main`") and _begun(), lambda: not _running())
+    assert said.code == 130
+    assert said.seconds < 5
+    assert said.out.endswith("Cancelled before the Run began. Nothing was kept, and nothing of it still runs.\n")
+    assert list(place.temp.iterdir()) == []
 
 
 def _running() -> bool:
