@@ -31,7 +31,7 @@ def as_a_step(command: str, environ: Mapping[str, str], act: Act, *, finish_foll
                 runner.annotate("error", "Nightjar", line)
             return INPUT
         except Cancelled:
-            runner.log("The job was cancelled; a sweep looks after the Run.")
+            runner.log(f"The job was cancelled before `{command}` was done.")
             return CANCELLED
         except RunFailed as failed:
             runner.annotate("error", f"Nightjar: {failed.failure.title}", failed.reason)

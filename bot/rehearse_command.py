@@ -161,4 +161,4 @@ def _play(source: Source, plan: Plan, issue: IssueText, scale: float, console: C
             return CANCELLED
         telling.show(console, found, plan, kept)
     waits = found.job.outputs.get("outcome", "") in ("parked", "queued")
-    return FAILED if waits else 0
+    return FAILED if waits else found.job.exit_code

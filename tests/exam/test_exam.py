@@ -111,4 +111,5 @@ def test_work_that_has_nothing_to_prove_is_not_called_proved() -> None:
     assert not Marked(refactoring, answer(PROVED)).good
     assert Marked(documentation, answer("**Nothing proves this.** Only documentation was changed.\n")).good
     assert not Marked(documentation, answer("**Nothing proves this.** No test was named.\n")).good
+    assert not Marked(refactoring, answer(BEFORE_TOO + LOOK.format("something"))).good
     assert refactoring.verdicts == (Verdict.PASSES_BEFORE_TOO,)

@@ -148,7 +148,11 @@ class Place:
         while not (gone() or limit.passed()):
             Clock.pause(0.05)
         seconds = Clock.now() - asked
-        out, err = process.communicate()
+        try:
+            out, err = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
         return Said(process.returncode, "".join(lines) + out, err, seconds)
 
     @property

@@ -44,6 +44,7 @@ def test_nothing_of_theirs_is_touched(place: Place) -> None:
     """
     place.write({"calc.py": "changed\n", "new.txt": "new\n"})
     status = place.git("status", "--porcelain")
+    os.utime(place.top / "test_calc.py", (1, 1))  # git would like to note in its index that this is no change
     before = place.snapshot()
     said = place.scripted()
     assert said.code == 0
@@ -104,7 +105,7 @@ def test_the_check_command_stands_in(make_place: MakePlace) -> None:
 
 def test_committed_settings_take_effect(make_place: MakePlace) -> None:
     """The settings file counts as committed, not as it lies in the working tree; `--set` goes before it."""
-    place = make_place({SETTINGS: "branch-prefix: robot/\nmax-repairs: 3\nlabel: bot\n"})
+    place = make_place({SETTINGS: "branch-prefix: robot/\nmax-repairs: 3\nlabel: bot\nbase-branch: develop\n"})
     place.write({SETTINGS: "branch-prefix: other/\n"})
     said = place.scripted("--set", "max-repairs=2")
     assert said.code == 0
@@ -140,7 +141,7 @@ def test_the_real_claude_with_a_key(place: Place) -> None:
 def test_ctrl_c_stops_all_of_it(place: Place) -> None:
     """One Ctrl-C ends the Session with what it started within five seconds, and says what is left and where."""
     script = Script(
-        (session("implement", does("python3 -c 'import time; time.sleep(86399)'", "wait for long"), says()),)
+        (session("implement", does("python3 -c 'import time; time.sleep(299.25)'", "wait for long"), says()),)
     )
     before = place.snapshot()
     with ScriptedModel(script) as model:
@@ -156,7 +157,7 @@ def test_ctrl_c_stops_all_of_it(place: Place) -> None:
 
 def test_ctrl_c_before_the_run(make_place: MakePlace) -> None:
     """While CI still looks at the base, Ctrl-C ends that too and leaves nothing behind."""
-    slow = CI.replace("python3 -m unittest -v", "python3 -c 'import time; time.sleep(86399)'")
+    slow = CI.replace("python3 -m unittest -v", "python3 -c 'import time; time.sleep(299.25)'")
     place = make_place({".github/workflows/ci.yml": slow})
     process = place.start("--issue", place.issue, "--scripted")
     said = place.interrupt(process, lambda line: line.startswith("CI on `main`") and _begun(), lambda: not _running())
@@ -181,7 +182,7 @@ def _begun() -> bool:
 
 def _is_sleep(entry: Path) -> bool:
     with suppress(OSError):
-        return (entry / "cmdline").read_bytes().endswith(b"\0import time; time.sleep(86399)\0")
+        return (entry / "cmdline").read_bytes().endswith(b"\0import time; time.sleep(299.25)\0")
     return False
 
 

@@ -8,7 +8,7 @@ from tests.exam.samples.ci import CI
 SITE = Sample(
     "site (no tests)",
     {
-        ".github/workflows/ci.yml": CI.format(run="python3 make_pages.py /tmp/site-$GITHUB_RUN_ID"),
+        ".github/workflows/ci.yml": CI.format(run="python3 make_pages.py out"),
         ".gitignore": "__pycache__/\nout/\n",
         "README.md": "# site\n\n    python3 make_pages.py OUT    writes the pages into OUT\n",
         "pages/index.txt": "Welcome\n\nThis is our garden club.\n",
