@@ -466,7 +466,8 @@ _ROWS = (
         title="CI is still red after the last Repair",
         why=(
             "Each Repair changed something and CI failed again, until `max-repairs` was used up. Usually the "
-            "failure has a cause outside the change, or needs something the Session cannot see."
+            "failure has a cause outside the change, or needs something the Session cannot see. Where no CI ran, it "
+            "is the named test or `check-command`, which Nightjar ran itself."
         ),
         remedy=(
             "Read the comments on the pull request: each Repair says what it tried. Push a fix to the branch, or "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from bot.proof.facts import Proof
 from bot.record import CiState, CiVerdict, FailureEntry, Proving, Record
 
 MAX_BASE_MOVES = 5
@@ -81,7 +82,17 @@ def dead_end(record: Record) -> FailureEntry | None:
         return _red_dead_end(record, ci)
     if ci.state is CiState.INFRASTRUCTURE and ci.head not in record.reruns:
         return None
+    if ci.state is CiState.NONE_EXPECTED and record.proof is not None and record.proof.is_red:
+        return _red_alone(record, record.proof)
     return _no_verdict(ci)
+
+
+def _red_alone(record: Record, proof: Proof) -> FailureEntry:
+    """No CI ran, and what the program itself ran is red: nothing says that the work is right."""
+    red = "`check-command`" if proof.check_is_red else "the named test"
+    trial = proof.check if proof.check_is_red else proof.again or proof.after
+    seen = trial.output if trial is not None else ""
+    return FailureEntry("ci_red", f"no CI ran, and {red} is still red {_used(record)}", seen)
 
 
 def _conflict_dead_end(record: Record) -> FailureEntry | None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.proof.facts import Proof, Result, Trial, Verdict
 from bot.record import (
     Check,
     CheckState,
@@ -41,6 +42,9 @@ def ci(state: CiState, *checks: Check, head: str = B, explanation: str = "") -> 
 
 
 RED = ci(CiState.RED, FAILED)
+WRONG = Trial(B, Result.FAILED, 1, 1.0, "exit code 1 alone", output="sub is wrong")
+RED_CHECK = Proof(A, B, Verdict.NOT_NAMED, "no test was named", check=WRONG)
+RED_TEST = Proof(A, B, Verdict.FAILS_AFTER, "on the head, 1 of 1 test failed", after=WRONG)
 REPAIRED = RepairEntry(1, ("test",), before=A, after=B)
 DECLINED = RepairEntry(1, ("test",), before=B, after=B, summary="the runner's fault")
 
@@ -85,6 +89,8 @@ def test_next_step(record: Record, step: Step) -> None:
         OPENED,
         ci(CiState.GREEN),
         ci(CiState.NONE_EXPECTED),
+        replace(ci(CiState.NONE_EXPECTED), proof=replace(RED_CHECK, check_before=WRONG)),
+        replace(ci(CiState.GREEN), proof=RED_CHECK),
         ci(CiState.TIMED_OUT, head=A),
         RED,
         replace(RED, repairs=(REPAIRED,)),
@@ -118,6 +124,12 @@ def test_goes_on(record: Record) -> None:
             "ci_timeout",
             "in time: `test` (still running)",
         ),
+        (
+            replace(ci(CiState.NONE_EXPECTED), proof=RED_CHECK, max_repairs=0),
+            "ci_red",
+            "no CI ran, and `check-command` is still red after 0 Repairs of at most 0",
+        ),
+        (replace(ci(CiState.NONE_EXPECTED), proof=RED_TEST), "ci_red", "no CI ran, and the named test is still red"),
         (ci(CiState.UNREADABLE, explanation="the answer was torn"), "ci_unreadable", ": the answer was torn"),
         (replace(ci(CiState.INFRASTRUCTURE, FAILED), reruns=(B,)), "ci_infrastructure", "broke for no fault"),
         (

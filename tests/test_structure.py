@@ -40,7 +40,7 @@ TABLE = {
     "init": "ci clone config setting settings",
     "doctor": "ci config failures init settings",
     "ports": "ci proof record",
-    "steps": "record",
+    "steps": "proof record",
     "queueing": "record",
     "sweeping": "record steps",
     "repetition": "record",

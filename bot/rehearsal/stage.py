@@ -53,6 +53,7 @@ class Interrupts:
         self.asked = True
         if self._process is None:
             raise KeyboardInterrupt
+        self._process.send_signal(signal.SIGINT)
         self._say(words.STOPPING)
 
     @contextmanager

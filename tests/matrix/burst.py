@@ -19,7 +19,7 @@ HOURLY = 1000
 """GitHub's limit for the job's token, for each repository."""
 IN_LINE = 20
 """So many stand in line, if there are so many, before the first Sessions end."""
-SLOW = 20
+SLOW = 30
 """How much faster than planned time goes in the whole burst: two cores make more than `HOURLY` requests in such an hour
 only if it is not too short.
 """

@@ -243,6 +243,7 @@ def test_bad_input_is_one_line(place: Place) -> None:
             ("--issue", str(place.folder / "none.md"), "--scripted"),
             "none.md: cannot be read: No such file or directory",
         ),
+        (("--issue", "-", "--scripted"), "--issue stdin: is empty"),
         (("--issue", empty, "--scripted"), "empty.md: is empty; the first line is the title"),
         (("--issue", str(binary), "--scripted"), "it is no UTF-8 text"),
         (("--issue", "https://github.com/acme/widget/pull/7", "--scripted"), "is no issue's address; give one such as"),
