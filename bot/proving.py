@@ -18,6 +18,7 @@ from bot.proof.judge import judge, needs_again, needs_before_with_tests
 from bot.proof.trial import trial_of
 from bot.record import Check, CheckState, Evidence, Proving
 from bot.repetition import fingerprint, repeats
+from bot.steps import Step
 from bot.suspicion import about_the_named_test
 
 MINUTES = 15.0
@@ -117,6 +118,7 @@ class Prover:
         self, commit: str, command: str, files: Sequence[str] = (), over: Sequence[str] = (), minutes: float = MINUTES
     ) -> Trial:
         run = self._run
+        run.ports.report.progress(run.record, Step.PROVE)
         ran = run.ports.trials.run(commit, command, laid_over=over, of=run.record.head, minutes=minutes)
         run.ports.cancel.check()
         return trial_of(commit, ran, files)

@@ -33,8 +33,10 @@ PATIENCE = 60.0
 """Planned seconds that CI is watched before a Run with `wait: park` gives its runner back; runners are paid by the
 minute.
 """
-_BRIEF = frozenset({Step.CLAIM, Step.PREPARE, Step.SYNC, Step.PUSH, Step.OPEN, Step.FINISH})
-"""Steps of a few seconds: not worth an edit of the Tracking comment, which counts against the token's limit."""
+_BRIEF = frozenset({Step.CLAIM, Step.PREPARE, Step.SYNC, Step.PROVE, Step.PUSH, Step.OPEN, Step.FINISH})
+"""Steps of a few seconds, or that say themselves when they are longer: not worth an edit of the Tracking comment, which
+counts against the token's limit.
+"""
 _WHERE_PEOPLE_ARE_ASKED = frozenset({Step.IMPLEMENT, Step.PUSH, Step.REPAIR, Step.FINISH})
 """Before each Session and each push a person may have decided otherwise."""
 

@@ -16,6 +16,7 @@ from bot.claude.surroundings import Folders, Surroundings
 from bot.clock import Clock, Deadline
 from bot.config import Config
 from bot.credential import Credential, FixedToken
+from bot.event import read_payload
 from bot.failures import RunFailed
 from bot.gathering import Fetch, Gathering
 from bot.git import Git, Remote
@@ -41,7 +42,7 @@ from bot.report.reporter import GitHubReporter
 from bot.settings import SETTINGS
 from bot.tree import GitTree
 from bot.trials import ConfinedTrials
-from bot.trigger import Job
+from bot.trigger import Job, is_public
 from bot.workspace import GitWorkspace, Identity
 
 
@@ -140,8 +141,13 @@ class Wiring:
             redactor=self._redactor,
             today=self._clock.today,
             say=self.say,
-            wanted=lambda: keeps == "always" or (keeps == "auto" and not self.github.is_public()),
+            wanted=lambda: keeps == "always" or (keeps == "auto" and not self._is_public()),
         )
+
+    def _is_public(self) -> bool:
+        """Whether anybody can read the repository; asked where the event does not tell. Raises `RunFailed`."""
+        told = is_public(read_payload(self._environ))
+        return self.github.is_public() if told is None else told
 
     def ci(self, config: Config, overall: Deadline | None = None) -> Watch:
         """What watches CI; `overall` is the job's own limit."""
@@ -210,7 +216,7 @@ class Wiring:
                 self._client.api_url, self._job.repository, self._client.credential, self._clock, attempts=1
             )
             self._open.callback(client.close)
-            return AttachmentSource(client, self._hosts, issue, addresses, self.github.is_public).fetch
+            return AttachmentSource(client, self._hosts, issue, addresses, self._is_public).fetch
 
         return Gathering(self._hosts, source, self._work / "attachments", self._clock, self.say)
 

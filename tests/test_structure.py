@@ -57,7 +57,7 @@ TABLE = {
     "run": POLICY,
     "progress": "cancel config ending failures ports record",
     "working": "cancel difference failures kinds parking ports progress proof proving record repetition suspicion",
-    "proving": "difference failures ports progress proof record repetition suspicion",
+    "proving": "difference ports progress proof record repetition steps suspicion",
     "parking": "labels config ending failures ports queueing record steps",
     "ending": "labels config failures ports record suspicion",
     # the edges
@@ -81,8 +81,8 @@ TABLE = {
     "report": "difference failures guard ports proof record",
     # putting it together
     "wiring": (
-        "attachments claude clock config credential failures gathering git github guard job_time journal model_access "
-        "open_runs page progress report settings tree trials trigger workspace"
+        "attachments claude clock config credential event failures gathering git github guard job_time journal "
+        "model_access open_runs page progress report settings tree trials trigger workspace"
     ),
     "signals": "cancel claude clock",
     "taking_up": "profiles stored config failures ports queueing record run trigger wiring",
