@@ -18,6 +18,7 @@ _TEST_PATH = re.compile(
 )
 _DOCUMENTATION = re.compile(
     r"^docs?/|(^|/)docs?/.*\.txt$|\.(md|mdx|rst|adoc|png|jpe?g|gif|svg|webp|ico)$|(^|/)(mkdocs\.ya?ml|\.readthedocs\.ya?ml)$"
+    # Names of files that projects keep; TODO is one of them, as README is.
     r"|(^|/)(LICEN[CS]E|COPYING|NOTICE|AUTHORS|CONTRIBUTORS|README|CHANGE(S|LOG)|HISTORY|NEWS|INSTALL|TODO)(\.\w+)?$"
     r"|(^|/)[A-Z_-]+\.txt$"
 )

@@ -39,6 +39,7 @@ def told(
 IDLE = {
     "a new function that is only called": (PY, "from widget.sub import sub\n\ndef test_sub():\n    sub(3, 2)\n"),
     "a comment about asserting": (PY, "def test_sub():\n    # assert sub(3, 2) == 1\n    sub(3, 2)\n"),
+    # Asserts nothing, and has to be told so.
     "always true": (PY, "def test_sub():\n    sub(3, 2)\n    assert True\n"),
     "a constant": (PY, "def test_sub():\n    sub(3, 2)\n    assert 1 == 1, 'works'\n"),
     "a way out": (PY, "def test_sub():\n    assert sub(3, 2) == 9 or True\n"),

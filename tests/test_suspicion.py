@@ -55,6 +55,7 @@ CHEATS = {
         "`t/greet.sh` skips a test",
     ),
     "a TAP to-do": (
+        # What a cheat would add, and has to be shown.
         change("t/greet.sh", added='echo "not ok 2 - greets # TODO"'),
         "`t/greet.sh` skips a test",
     ),
@@ -79,8 +80,10 @@ CHEATS = {
     "a stand-in for what is tested": (
         change(
             "conftest.py",
+            # What a cheat would add: a stand-in for the code under test.
             added="@pytest.fixture(autouse=True)\ndef x(monkeypatch):\n    monkeypatch.setattr(a, 'f', g)",
         ),
+        # The sentence quotes the line that a reviewer should look at.
         "`conftest.py` puts something else in the place of what is tested: `monkeypatch.setattr(a, 'f', g)`",
     ),
     "an end that is always good": (

@@ -20,6 +20,7 @@ _SKIP = re.compile(
     r"@?pytest\.(mark\.)?(skip|skipif|xfail)\b|@?unittest\.(skip|expectedFailure)|@(skip|skipIf|skipUnless"
     r"|expectedFailure)\b|\bSkipTest\b|\bself\.skipTest\(|\b(it|test|describe|context)\.(skip|todo|only|fixme)\("
     r"|\b(x(it|describe|test|context)|fdescribe|fcontext)\(|\bt\.Skip(f|Now)?\(|#\[ignore|@(Disabled|Ignore)\b|^\s*skip\b.*#"
+    # What takes tests out of a run: TAP has the directives SKIP and TODO for it.
     r"|\b__test__\s*=\s*False|\bcollect_ignore\w*\b|\bok\b.*#\s*(SKIP|TODO)\b|\b1\.\.0\b"
 )
 _SHELL_SKIP = re.compile(r"^\s*(skip|skip_all|todo)\b", re.IGNORECASE)
