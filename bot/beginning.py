@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from bot.commands import remark_in
 from bot.config import Config
 from bot.failures import RunFailed
 from bot.guard import hidden_in
@@ -166,6 +167,6 @@ def _remarks(comments: tuple[IssueComment, ...], trigger: Trigger, config: Confi
             continue
         if comment.updated_at > until:
             edited += 1
-        else:
-            found.append(Remark(comment.author, comment.body[:_REMARK_CHARACTERS]))
+        elif said := remark_in(comment.body):
+            found.append(Remark(comment.author, said[:_REMARK_CHARACTERS]))
     return _Remarks(tuple(found[-_REMARKS:]), edited)

@@ -111,6 +111,7 @@ class Config:
     git_user_email: str
     sign_off: bool
     merge: str
+    repair_on_review: bool
     reviewers: tuple[str, ...]
     wait: str
     ci_dispatch: tuple[str, ...]

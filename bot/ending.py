@@ -32,6 +32,8 @@ def end(record: Record, config: Config, ports: EndingPorts) -> Record:
     """End the Run that `record` tells of; the Record with its outcome. Raises nothing of GitHub's or git's."""
     labels = config.asking
     ports.github.fall_back()
+    for request in record.requests:
+        record = record.noted(f"What {request.by} asked for was not begun: {request.url}")
     outcome = record.outcome or Outcome.FAILED
     record = ports.journal.save(replace(record, outcome=outcome, parked=None, slot=0))
     if record.failure is not None and record.failure.code == "overtaken":

@@ -8,7 +8,7 @@ nothing is told twice.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,14 +19,16 @@ from bot.event import read_payload
 from bot.failures import RunFailed
 from bot.job_step import as_a_step
 from bot.journal import RunJournal
+from bot.own_comments import found_in, own_comments
 from bot.ports import GitHub, IssueComment, Workspace
 from bot.profiles import settings_of
+from bot.progress import stopped_by
 from bot.record import FailureEntry, Outcome, Record
 from bot.report.actions import Runner
-from bot.report.render import marker
+from bot.request import Requests, Wants
 from bot.steps import next_step
 from bot.stored import UnreadableRecord, from_json
-from bot.trigger import Job, issue_of, read_job
+from bot.trigger import Job, issue_of, issue_of_branch, pull_request_of, read_job
 
 if TYPE_CHECKING:
     from bot.wiring import Wiring
@@ -43,8 +45,9 @@ def _finish(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
     for secret in config.secrets():
         runner.mask(secret.reveal())
     left = _left_here(environ)
-    issue = left.trigger.issue if left else _issue(environ, config)
-    if not issue:
+    event = _Event.of(environ)
+    issue = left.trigger.issue if left else event.issue(config.branch_prefix)
+    if not issue and not event.pull_request:
         return _nothing(runner, "no Run was begun in this job")
     if left is not None and not left.parked and (why := _needs_nothing(left, job)):
         return _nothing(runner, why)
@@ -54,6 +57,11 @@ def _finish(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
 
     with Wiring(job, config, environ, runner, clock) as wiring:
         wiring.clean_logs()
+        issue = issue or issue_of_branch(
+            wiring.github.pull_request_now(event.pull_request).branch, config.branch_prefix
+        )
+        if not issue:
+            return _nothing(runner, "no Run was begun in this job")
         journal = wiring.journal(issue)
         published = _published(journal, runner)
         if left and published and _never_taken_up(left, published):
@@ -64,8 +72,9 @@ def _finish(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
             return _nothing(runner, why)
         config = read_config(environ, wiring.github.read_file(SETTINGS_FILE, wiring.github.default_branch()))
         cancelled = config.job_status == "cancelled"
+        record = _stopped(record, wiring.requests, runner) if cancelled else record
         complete(record, config, wiring, journal, cancelled=cancelled)
-        hand_on(config, wiring.queue, wiring.workflows, runner.log)
+        hand_on(config, wiring, runner.log)
     return 0
 
 
@@ -78,7 +87,7 @@ def complete(record: Record, config: Config, wiring: Wiring, journal: RunJournal
         record = _with_its_work(record, ports.workspace)
     except RunFailed as failed:
         record = replace(record, head="").noted(f"The work could not be looked at: {failed.reason}.")
-    record = _as_it_was(record, _own_comments(record, wiring.github), cancelled=cancelled)
+    record = _as_it_was(record, own_comments(record, wiring.github), cancelled=cancelled)
     return end(_with_its_pull_request(record, wiring.github), config, ports)
 
 
@@ -99,8 +108,43 @@ def _left_here(environ: Mapping[str, str]) -> Record | None:
     return from_json(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
-def _issue(environ: Mapping[str, str], config: Config) -> int:
-    return issue_of(environ.get("GITHUB_EVENT_NAME", ""), read_payload(environ), config.branch_prefix)
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """The event of this job, as far as it tells whose Run the job had."""
+
+    name: str
+    payload: object
+    pull_request: int
+    """The one that was commented on, where the event names no branch; 0 for none."""
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> _Event:
+        name, payload = environ.get("GITHUB_EVENT_NAME", ""), read_payload(environ)
+        return cls(name, payload, pull_request_of(name, payload))
+
+    def issue(self, branch_prefix: str) -> int:
+        """The issue that it is about; 0 where it does not tell."""
+        return issue_of(self.name, self.payload, branch_prefix)
+
+
+def _stopped(record: Record, requests: Requests, runner: Runner) -> Record:
+    """The Record of a cancelled Run, with who asked for that by a comment, where somebody did, as its reason."""
+    if record.failure is not None or record.outcome not in (None, Outcome.CANCELLED):
+        return record
+    try:
+        asked = requests.waiting(record.trigger.issue)
+        why = stopped_by(asked, record)
+        if why:
+            requests.taken(record.trigger.issue, asked)
+    except RunFailed as failed:
+        runner.log(f"Whether somebody stopped the Run is not known: {failed.reason}")
+        return record
+    if not why:
+        return record
+    known = {request.id for request in record.requests}
+    fixes = tuple(one for one in asked if one.wants is Wants.FIX and one.id not in known)
+    failure = FailureEntry("cancelled", why)
+    return replace(record, outcome=Outcome.CANCELLED, failure=failure, requests=(*record.requests, *fixes))
 
 
 def _published(journal: RunJournal, runner: Runner) -> Record | None:
@@ -143,11 +187,11 @@ def _nothing(runner: Runner, why: str) -> int:
 
 def _as_it_was(record: Record, comments: Sequence[IssueComment], *, cancelled: bool) -> Record:
     """The Record with how it ended, and with what had been told but not noted down when the process died."""
-    tracking = record.tracking_comment or _find(comments, marker("tracking", record))
+    tracking = record.tracking_comment or found_in(comments, "tracking", record)
     record = replace(
         record,
         tracking_comment=tracking,
-        ending_comment=record.ending_comment or _find(comments, marker("ending", record)),
+        ending_comment=record.ending_comment or found_in(comments, "ending", record),
         claimed=record.claimed or bool(tracking),
     )
     if record.outcome is not None or record.failure is not None:
@@ -156,21 +200,6 @@ def _as_it_was(record: Record, comments: Sequence[IssueComment], *, cancelled: b
         return replace(record, outcome=Outcome.CANCELLED)
     reason = f"the Run's process ended without a word while {next_step(record)}"
     return replace(record, failure=FailureEntry("runner_lost", reason))
-
-
-def _own_comments(record: Record, github: GitHub) -> tuple[IssueComment, ...]:
-    """The comments on the issue by whoever wrote the Tracking comment, or whom the token is for: anybody can write our
-    marker. All of them, where neither is known. Raises `RunFailed`.
-    """
-    comments = github.comments(record.trigger.issue)
-    known = (comment.author for comment in comments if comment.id == record.tracking_comment)
-    author = next(known, "") or github.own_login()
-    return tuple(comment for comment in comments if not author or comment.author == author)
-
-
-def _find(comments: Sequence[IssueComment], text: str) -> int:
-    """The comment with this text; 0 when there is none."""
-    return next((one.id for one in comments if text in one.body), 0)
 
 
 def _with_its_pull_request(record: Record, github: GitHub) -> Record:

@@ -17,6 +17,8 @@ from bot.stored import UnreadableRecord, from_json
 JOURNAL = "refs/nightjar/issue-"
 OPEN = "refs/nightjar/open/"
 SLOT = "refs/nightjar/slot/"
+ASKED = "refs/nightjar/asked/"
+"""Requests that no Run has taken yet, by issue (`bot.inbox`)."""
 FILE = "record.json"
 
 
@@ -36,11 +38,12 @@ class OpenRunRefs:
         self._fetch(found)
         records = (self._record(number, commit) for number, commit in found.items())
         slots = {int(name) for ref in refs if (name := ref.removeprefix(SLOT)) != ref and name.isdigit()}
-        return OpenRuns(tuple(record for record in records if record is not None), frozenset(slots))
+        asked = {int(name) for ref in refs if (name := ref.removeprefix(ASKED).partition("/")[0]).isdigit()}
+        return OpenRuns(tuple(record for record in records if record is not None), frozenset(slots), frozenset(asked))
 
     def _listed(self) -> dict[str, str]:
         self._git.open()
-        done = self._git.network("ls-remote", "--quiet", self._git.remote.url, f"{OPEN}*", f"{SLOT}*")
+        done = self._git.network("ls-remote", "--quiet", self._git.remote.url, f"{OPEN}*", f"{SLOT}*", f"{ASKED}*")
         if done.code:
             raise unreachable("the Runs that are not over could not be read", done)
         return {ref: commit for commit, _, ref in (line.partition("\t") for line in done.out.splitlines())}

@@ -46,6 +46,8 @@ class PullRequestNow:
     """`open`, `closed` or `merged`."""
     base: str
     """The branch that it goes to."""
+    branch: str
+    """The branch that it comes from; "" where that is not one of this repository."""
 
 
 class GitHub(Protocol):
@@ -333,6 +335,8 @@ class OpenRuns:
     records: tuple[Record, ...]
     taken: frozenset[int]
     """Slots that are held."""
+    asked: frozenset[int] = frozenset()
+    """Issues on which somebody asks for something that no Run has taken yet."""
 
 
 class Queue(Protocol):
@@ -344,6 +348,9 @@ class Queue(Protocol):
 
 class Workflows(Protocol):
     """GitHub's workflows, as far as another job is to take a Run up."""
+
+    def cancel(self, run_id: str) -> str:
+        """Cancel a workflow run; "" when GitHub does, else its reason."""
 
     def take_up(self, workflow: str, issue: int) -> str:
         """Start a job that takes up the Run on `issue` if it waits; "" when GitHub started one, else its reason."""

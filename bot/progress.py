@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from bot.cancel import Cancel, Cancelled
 from bot.config import Config
 from bot.failures import RunFailed
-from bot.ports import CiWatch, GitHub, Journal, Queue, Reporter, Sessions, Time, Tree, Trials, Workflows, Workspace
+from bot.ports import (
+    CiWatch,
+    GitHub,
+    Journal,
+    Queue,
+    Reporter,
+    Sessions,
+    Time,
+    Tree,
+    Trials,
+    Workflows,
+    Workspace,
+)
 from bot.record import Outcome, Record
+from bot.request import Request, Requests, Wants
 
 _SWEEPS = re.compile(r"^\s*command:.*\bsweep\b", re.MULTILINE)
 """What a workflow says that takes parked Runs up. A heuristic: the line may stand in a comment's example."""
@@ -28,6 +43,7 @@ class Ports:
     report: Reporter
     journal: Journal
     queue: Queue
+    requests: Requests
     workflows: Workflows
     time: Time
     cancel: Cancel
@@ -93,10 +109,12 @@ class Progress:
 
     def somebody_stepped_in(self) -> bool:
         """Whether a person did something meanwhile from which the next step has to be chosen anew: merged the pull
-        request, and the Run is done; or gave it another Base branch.
+        request, and the Run is done; gave it another Base branch; or asked for a Repair.
 
-        Raises `Cancelled` when the issue was closed or the label taken off, `RunFailed` for a closed pull request.
+        Raises `Cancelled` when the issue was closed, the label taken off or a stop asked for, `RunFailed` for a closed
+        pull request.
         """
+        asked = self._hear()
         meanwhile = "while Nightjar was at work" if self.record.claimed else "while Nightjar waited"
         trigger, pull_request = self.record.trigger, self.record.pull_request
         issue = self.ports.github.issue(trigger.issue)
@@ -117,8 +135,51 @@ class Progress:
             self.note(f"Somebody had the pull request go to `{now.base}` instead of `{self.record.base}` {meanwhile}.")
             self.keep(base=now.base, round_base="", ci=None)
             return True
-        return False
+        return asked
+
+    def _hear(self) -> bool:
+        """Whether a Repair was asked for. What is asked is taken from where it waits only when the Record has it.
+
+        Raises `Cancelled` where somebody asked the Run to stop.
+        """
+        issue = self.record.trigger.issue
+        try:
+            found = self.ports.requests.waiting(issue)
+        except RunFailed as failed:  # it waits, and is heard at the next step or by the next Run
+            self.ports.report.mention(failed.reason)
+            return False
+        if not found:
+            return False
+        known = {one.id for one in self.record.requests} | {
+            repair.request.id for repair in self.record.repairs if repair.request and not repair.interrupted
+        }
+        before = self.record.requests
+        for request in found:
+            if request.wants is Wants.FIX and request.id not in known:
+                self._take_request(request)
+        self.publish()
+        try:
+            self.ports.requests.taken(issue, found)
+        except RunFailed as failed:  # it is known by its id when it is found once more
+            self.ports.report.mention(failed.reason)
+        if stop := stopped_by(found, self.record):
+            raise Cancelled(stop)
+        return self.record.requests != before
+
+    def _take_request(self, request: Request) -> None:
+        if len(self.record.repairs) + len(self.record.requests) < self.record.max_repairs:
+            self.keep(requests=(*self.record.requests, request))
+        else:
+            used = f"all {self.record.max_repairs} Repairs are used"
+            self.note(f"What {request.by} asked for was not taken up, because {used}: {request.url}")
 
     def is_swept(self) -> bool:
         """Whether a workflow of the repository takes parked Runs up: nothing else does so for certain."""
         return any(_SWEEPS.search(text) for text in self.ports.workspace.pushed().files.values())
+
+
+def stopped_by(requests: Sequence[Request], record: Record) -> str:
+    """Who asked this Run to stop, as its reason; "" for nobody. What was asked before the Run was is about another."""
+    began = datetime.fromisoformat(record.trigger.asked_at)
+    stops = (one for one in requests if one.wants is Wants.STOP and datetime.fromisoformat(one.at) >= began)
+    return next((f"{one.by} stopped the Run with a comment, {one.url}" for one in stops), "")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from bot.proof.facts import Claim, Proof
+from bot.request import Request
 
 VERSION = 1
 
@@ -241,6 +242,8 @@ class RepairEntry:
     """What a reviewer should look at: tests deleted or skipped, thresholds lowered, workflows edited."""
     interrupted: bool = False
     """The usage limit ended its Session: it is taken up again as the same Repair."""
+    request: Request | None = None
+    """What it was asked for by; None for one that CI, a conflict or a Proof asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +317,8 @@ class Record:
     """Jobs whose failure was judged and that are being run again."""
     reruns: tuple[str, ...] = ()
     """Heads whose failed jobs had their one Check re-run."""
+    requests: tuple[Request, ...] = ()
+    """Repairs that people ask for and that are not begun, oldest first."""
     suspicions: tuple[str, ...] = ()
     """What a reviewer should look at in the first Session's work."""
     notes: tuple[str, ...] = ()
@@ -357,7 +362,7 @@ class Record:
             parked=None,
             claimed=False,
             placed=False,
-            checkpoint=self.head,
+            checkpoint=self.head or self.checkpoint,
             conflicts=(),
             round_base="" if conflicts else self.round_base,
         )

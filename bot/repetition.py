@@ -37,7 +37,7 @@ def repeats(repairs: Sequence[RepairEntry], mark: str, limit: int) -> bool:
     """Whether the failure `mark` has now come `limit` times in a row, each time on a head that a Repair had changed."""
     seen = 1
     for repair in reversed(repairs):
-        if repair.conflict:
+        if repair.conflict or repair.request:
             continue
         if repair.fingerprint != mark or repair.after == repair.before:
             break

@@ -166,6 +166,8 @@ class Run(Progress):
             self.still_ours()
             return
         known = bool(there) or head != base_commit
+        if self.record.proof is not None and not self.ports.workspace.contains(self.record.proof.head):
+            self.keep(proof=None)  # of a history that somebody has replaced
         found = {"base_commit": base_commit, "head": head, "pushed": there, "continuation": known}
         self.keep(**found, pull_request=pull_request, placed=True)
 

@@ -203,7 +203,7 @@ _SETTINGS = (
     ),
     Setting(
         "instructions",
-        Texts((EVERY_KIND, "implement", "continue", "conflict", "ci-fix")),
+        Texts((EVERY_KIND, "implement", "continue", "conflict", "ci-fix", "request")),
         "",
         "Text for the prompt, in the words of the repository's owners, for every kind of Session or by kind.",
         absent=MappingProxyType({}),
@@ -304,6 +304,12 @@ _SETTINGS = (
         "Whether a green pull request is merged, and how.",
     ),
     Setting(
+        "repair-on-review",
+        Flag(),
+        "false",
+        "Whether a review that requests changes, by somebody with the permission, starts a Repair by request.",
+    ),
+    Setting(
         "reviewers",
         Names("logins, or labeller for whoever set the label", LOGIN),
         "labeller",
@@ -374,16 +380,6 @@ def profiles_meaning() -> str:
         f"so in no profile: {never}. "
         f"In the file only: `{PROFILES}: {{nightjar:fast: {{model: haiku, max-repairs: 1}}}}`."
     )
-
-
-def settings_table() -> str:
-    """The README's table of settings, as Markdown."""
-    rows = []
-    for setting in SETTINGS.values():
-        default = f"`{setting.default}`" if setting.default and setting.default != "none" else setting.unset
-        rows.append(f"| `{setting.name}` | {default} | {setting.meaning} |")
-    profiles = f"| `{PROFILES}` | none | {profiles_meaning()} |"
-    return "\n".join(["| Setting | Default | Meaning |", "|---|---|---|", rows[0], profiles, *rows[1:]])
 
 
 def action_inputs() -> dict[str, dict[str, Any]]:

@@ -6,7 +6,6 @@ credentials that has. Nothing is changed: objects are fetched, and no ref is wri
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -24,7 +23,8 @@ from bot.git import Done, Git, Remote, unreachable
 from bot.open_runs import FILE, JOURNAL
 from bot.page.history import saves
 from bot.record import Record
-from bot.report.terminal import Save, plain, run_page
+from bot.report.console import Console, refuse
+from bot.report.terminal import Save, run_page
 from bot.stored import UnreadableRecord, from_json, to_json
 
 NO_RUN = 1
@@ -32,6 +32,7 @@ UNREADABLE = 2
 INTERRUPTED = 130
 _NO_RUN = "no Run was begun on issue #{issue}"
 _NO_CLONE = "this is no clone of a repository; call it in one, or set GITHUB_REPOSITORY and GITHUB_TOKEN"
+_NO_REMOTE = "there is no remote `{remote}`; name another by --remote, or set GITHUB_REPOSITORY and GITHUB_TOKEN"
 _NO_GIT = "git cannot be run: {why}"
 _CANNOT = "the Run on issue #{issue} cannot be shown: {why}"
 _LS_REMOTE, _FETCH = "the Run's ref could not be read", "the Run's Record could not be fetched"
@@ -77,7 +78,9 @@ def show_command(issue: int, *, as_json: bool, remote: str, environ: Mapping[str
     """Print the newest Run on `issue`; the exit code. `remote` is one of the clone's."""
 
     def show(found: Found, _: Repository) -> int:
-        _print(f"{to_json(found.record)}\n" if as_json else _page(found))
+        console, record = Console.of(sys.stdout, environ), found.record
+        width = console.width
+        console.exact(f"{to_json(record)}\n" if as_json else run_page(record, found.saves, found.as_of, width))
         return 0
 
     return on_the_run("show", issue, show, remote=remote, environ=environ)
@@ -92,12 +95,12 @@ def on_the_run(
     try:
         with _repository(remote, environ) as (repository, where):
             found = find(repository, where, issue)
-            return _refuse(command, _NO_RUN.format(issue=issue), NO_RUN) if found is None else act(found, repository)
+            return refuse(command, _NO_RUN.format(issue=issue), NO_RUN) if found is None else act(found, repository)
     except (RunFailed, UnreadableRecord, BadTimeScale) as problem:
         why = problem.reason if isinstance(problem, RunFailed) else str(problem)
-        return _refuse(command, _CANNOT.format(issue=issue, why=why), UNREADABLE)
+        return refuse(command, _CANNOT.format(issue=issue, why=why), UNREADABLE)
     except OSError as error:
-        return _refuse(command, _NO_GIT.format(why=error.strerror or error), UNREADABLE)
+        return refuse(command, _NO_GIT.format(why=error.strerror or error), UNREADABLE)
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -137,24 +140,6 @@ def _repository(remote: str, environ: Mapping[str, str]) -> Iterator[tuple[Repos
     own = OwnGit()
     if own.local("rev-parse", "--git-dir").code:
         raise RunFailed("config_invalid", _NO_CLONE)
+    if own.local("remote", "get-url", remote).code:
+        raise RunFailed("config_invalid", _NO_REMOTE.format(remote=remote))
     yield own, remote
-
-
-def _page(found: Found) -> str:
-    width = os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else 0
-    return run_page(found.record, found.saves, found.as_of, width)
-
-
-def _print(text: str) -> None:
-    """To stdout, in whatever letters it takes, and however much of it is read."""
-    raw = text.encode(sys.stdout.encoding or "utf-8", errors="replace")
-    try:
-        sys.stdout.buffer.write(raw)
-        sys.stdout.flush()
-    except BrokenPipeError:  # `| head`: what is left in the buffer must not be tried again at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _refuse(command: str, line: str, code: int) -> int:
-    print(f"nightjar {command}: {plain(line)}", file=sys.stderr)
-    return code

@@ -7,17 +7,23 @@ here too: skipped, exit code 0.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from bot.cancel import Cancelled
 from bot.clock import BadTimeScale, Clock
-from bot.config import SETTINGS_FILE, ConfigInvalid, check_claude_path, read_config
+from bot.commanded import EVENTS as BY_COMMENT
+from bot.commanded import Commanded, read_commanded
+from bot.config import SETTINGS_FILE, Config, ConfigInvalid, check_claude_path, read_config
 from bot.event import read_payload
 from bot.failures import RunFailed, failure
 from bot.own_runner import check_runner
 from bot.record import Outcome, Record
 from bot.report.actions import Runner
 from bot.signals import CANCELLED, on_signals
-from bot.trigger import BadEvent, Ignored, by_label, default_branch_of, read_event, read_job
+from bot.trigger import Answered, Asked, BadEvent, Ignored, Job, by_label, default_branch_of, read_event, read_job
+
+if TYPE_CHECKING:
+    from bot.wiring import Wiring
 
 INPUT = 2
 
@@ -48,12 +54,13 @@ def _start(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
     job = read_job(environ)
     now = clock.today().isoformat(timespec="seconds")
     payload = read_payload(environ)
-    asked = read_event(environ.get("GITHUB_EVENT_NAME", ""), payload, now)
+    event = environ.get("GITHUB_EVENT_NAME", "")
+    asked = read_commanded(event, payload, now) if event in BY_COMMENT else read_event(event, payload, now)
     if isinstance(asked, Ignored):
         return _skipped(runner, asked)
 
-    from bot.beginning import begin, permitted
-    from bot.taking_up import hand_on, take_up
+    from bot.answering import answer
+    from bot.taking_up import hand_on
     from bot.wiring import Wiring
 
     with Wiring(job, config, environ, runner, clock) as wiring:
@@ -61,22 +68,33 @@ def _start(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
         default_branch = default_branch_of(payload) or wiring.github.default_branch()
         config = read_config(environ, wiring.github.read_file(SETTINGS_FILE, default_branch))
         check_claude_path(config)
-        asked = by_label(asked, config.asking)
-        if isinstance(asked, Ignored):
-            return _skipped(runner, asked)
-        # Of a Run that waits the Record says who asked for it, and that they may.
-        trigger = None if asked.take_up else permitted(asked, job, config, wiring.github, runner)
-        if isinstance(trigger, Ignored):
-            return _skipped(runner, trigger)
-        if trigger is None:
-            record = take_up(asked.issue, job, config, wiring)
+        if isinstance(asked, Commanded):
+            record = answer(asked, job, default_branch, config, wiring, runner)
         else:
-            record = begin(trigger, job, default_branch, config.for_label(trigger.label), wiring)
+            record = _begun(asked, job, default_branch, config, wiring, runner)
         if isinstance(record, Ignored):
             return _skipped(runner, record)
         if not record.slot and not clock.cancel.requested:
-            hand_on(config, wiring.queue, wiring.workflows, runner.log)
+            hand_on(config, wiring, runner.log)
     return exit_code(record)
+
+
+def _begun(
+    asked: Asked, job: Job, default_branch: str, config: Config, wiring: Wiring, runner: Runner
+) -> Record | Ignored:
+    """The Run that a label or a dispatch asks for, as far as this job takes it."""
+    from bot.beginning import begin, permitted
+    from bot.taking_up import take_up
+
+    asked_for = by_label(asked, config.asking)
+    if isinstance(asked_for, Ignored):
+        return asked_for
+    if asked_for.take_up:  # of a Run that waits the Record says who asked for it, and that they may
+        return take_up(asked_for.issue, job, config, wiring)
+    trigger = permitted(asked_for, job, config, wiring.github, runner)
+    if isinstance(trigger, Ignored):
+        return trigger
+    return begin(trigger, job, default_branch, config.for_label(trigger.label), wiring)
 
 
 def exit_code(record: Record) -> int:
@@ -95,7 +113,11 @@ def _bad_input(runner: Runner, text: str) -> int:
 
 
 def _skipped(runner: Runner, ignored: Ignored) -> int:
-    runner.annotate("notice", "Nightjar: skipped", ignored.why)
-    runner.step_summary(f"Nightjar did nothing: {ignored.why}.")
+    if isinstance(ignored, Answered):
+        runner.annotate("notice", "Nightjar: answered", ignored.why)
+        runner.step_summary(f"{ignored.why}.")
+    else:
+        runner.annotate("notice", "Nightjar: skipped", ignored.why)
+        runner.step_summary(f"Nightjar did nothing: {ignored.why}.")
     runner.outputs({"outcome": str(Outcome.SKIPPED), "reason": ignored.why})
     return 0

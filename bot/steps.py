@@ -39,7 +39,7 @@ def next_step(record: Record) -> Step:
         return Step.PREPARE
     if not record.implemented:
         return Step.IMPLEMENT
-    if record.conflicts:
+    if record.conflicts or record.requests:
         return Step.REPAIR
     if not record.round_base:
         return Step.SYNC
@@ -66,9 +66,11 @@ def _after_ci(record: Record, ci: CiVerdict) -> Step:
 
 
 def _declined(record: Record, ci: CiVerdict) -> bool:
-    """Whether the last Repair was for this very head and left it as it was."""
+    """Whether the last Repair was for this very head's failures and left it as it was."""
     last = record.repairs[-1] if record.repairs else None
-    return last is not None and not last.conflict and last.after == last.before == ci.head
+    if last is None or last.conflict or last.request:
+        return False
+    return last.after == last.before == ci.head
 
 
 def dead_end(record: Record) -> FailureEntry | None:

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from bot.record import VERSION, Record
+from bot.request import Request
 
 if TYPE_CHECKING:
     from cattrs.preconf.json import JsonConverter
@@ -41,3 +42,16 @@ def from_json(text: str) -> Record:
         return _converter().loads(text, Record)
     except Exception as error:  # cattrs raises a tree of types of its own
         raise UnreadableRecord(f"record.json does not fit version {VERSION}: {type(error).__name__}") from error
+
+
+def request_to_json(request: Request) -> str:
+    """The request as one JSON document."""
+    return str(_converter().dumps(request, indent=1, sort_keys=True))
+
+
+def request_from_json(text: str) -> Request:
+    """The request that `request_to_json` wrote. Raises `UnreadableRecord`; never guesses."""
+    try:
+        return _converter().loads(text, Request)
+    except Exception as error:  # cattrs and json raise trees of types of their own
+        raise UnreadableRecord(f"request.json is not a request: {type(error).__name__}") from error

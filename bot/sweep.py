@@ -54,7 +54,7 @@ def _sweep(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
         found = wiring.queue.others()
         if issue:
             found = replace(found, records=tuple(run for run in found.records if run.trigger.issue == issue))
-        if not found.records:
+        if not found.records and not (found.asked and not issue):
             return _nothing(runner, f"no Run waits on issue #{issue}" if issue else "every Run is over")
         config = read_config(environ, wiring.github.read_file(SETTINGS_FILE, wiring.github.default_branch()))
         check_claude_path(config)
@@ -89,8 +89,8 @@ class Sweep:
         lost = [record for record in found.records if decided[record.trigger.issue] is Due.END]
         for record in lost:
             self._end(record)
-        taken = self.wiring.queue.others().taken if lost else found.taken  # their places are free now
-        for record in next_in_turn(found.records, taken, self.config.max_working):
+        now = self.wiring.queue.others() if lost else found  # their places are free now
+        for record in next_in_turn(found.records, now.taken, self.config.max_working):
             decided[record.trigger.issue] = Due.TAKE_UP
         here = 0
         for record in found.records:
@@ -98,6 +98,7 @@ class Sweep:
             self.runner.log(f"The Run on issue #{issue}, {record.state}: {decided[issue]}.")
             if decided[issue] is Due.TAKE_UP and not self._started(record):
                 here = here or issue
+        self._start_asked(now)
         return self._here(here) if here else 0
 
     def _due(self, record: Record) -> Due:
@@ -131,6 +132,14 @@ class Sweep:
             self.runner.log(f"No job could be started for issue #{issue}: {refused}")
         return not refused
 
+    def _start_asked(self, now: OpenRuns) -> None:
+        from bot.taking_up import start_asked
+
+        try:
+            start_asked(now, self.wiring, self.runner.log)
+        except RunFailed as failed:
+            self.runner.log(f"What people asked for could not be looked at: {failed.reason}")
+
     def _end(self, record: Record) -> None:
         """Report a Run that nothing else can report any more."""
         issue = record.trigger.issue
@@ -152,5 +161,5 @@ class Sweep:
         if isinstance(record, Ignored):
             return _nothing(self.runner, record.why)
         if not record.slot:
-            hand_on(self.config, self.wiring.queue, self.wiring.workflows, self.runner.log)
+            hand_on(self.config, self.wiring, self.runner.log)
         return exit_code(record)

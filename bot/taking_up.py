@@ -1,18 +1,25 @@
-"""A Run that waits goes on in this job; and a Run that ended lets the next one in turn go on in another."""
+"""A Run that waits goes on in this job, or one that is over in a new Run; and a Run that ended lets the next one in
+turn go on in another job.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from bot.commands import Answer, used_up
 from bot.config import Config
 from bot.failures import RunFailed
-from bot.ports import Queue, Workflows
+from bot.following_up import follow_up
+from bot.journal import RunJournal
+from bot.ports import OpenRuns
 from bot.profiles import settings_of
 from bot.queueing import next_in_turn
 from bot.record import Record
+from bot.request import Request, Wants
 from bot.run import Run
 from bot.stored import UnreadableRecord
-from bot.trigger import Ignored, Job
+from bot.telling import Heard, tell
+from bot.trigger import Answered, Ignored, Job
 from bot.wiring import Wiring
 
 
@@ -26,7 +33,9 @@ def take_up(issue: int, job: Job, config: Config, wiring: Wiring) -> Record | Ig
         record = journal.last()
     except UnreadableRecord as unreadable:
         return Ignored(f"the Run on issue #{issue} cannot be taken up: {unreadable}")
-    if record is None or record.told:
+    if record is not None and record.told:
+        return _follow_up(record, job, config, wiring, journal)
+    if record is None:
         return Ignored(f"no Run waits on issue #{issue}")
     if record.parked is None:
         return Ignored(f"the Run on issue #{issue} is at work in another job")
@@ -42,13 +51,63 @@ def take_up(issue: int, job: Job, config: Config, wiring: Wiring) -> Record | Ig
     return Run(record, config, ports).go()
 
 
-def hand_on(config: Config, queue: Queue, workflows: Workflows, log: Callable[[str], None]) -> None:
-    """Start the queued Runs whose turn it is, now that a slot may be free. Never fails the Run that ended."""
+def follow_up_here(
+    request: Request, last: Record, job: Job, config: Config, wiring: Wiring, journal: RunJournal
+) -> Record | Ignored:
+    """Begin the Run after `last`, which is over, for what `request` asks; the Record as this job leaves it.
+
+    Raises `RunFailed`.
+    """
+    last, config = settings_of(last, config)
+    ports = wiring.ports(config, journal)
+    record = follow_up(last, request, job.entry(ports.time.now()), config.max_repairs)
     try:
-        others = queue.others()
+        journal.publish(record)
+    except RunFailed as failed:
+        if failed.code != "overtaken":
+            raise
+        return Ignored(f"another job has just begun a Run on issue #{last.trigger.issue}")
+    return Run(record, config, ports).go()
+
+
+def _follow_up(last: Record, job: Job, config: Config, wiring: Wiring, journal: RunJournal) -> Record | Ignored:
+    """What was asked of a Run that is over begins the next one: nobody took it up in time."""
+    issue = last.trigger.issue
+    asked = [request for request in wiring.requests.waiting(issue) if request.wants is Wants.FIX]
+    if not asked:
+        return Ignored(f"no Run waits on issue #{issue}")
+    refused = used_up(last, settings_of(last, config)[1])
+    found = last.pull_request
+    if found is None or wiring.github.pull_request_now(found.number).state != "open":
+        refused = Answer.NO_PULL_REQUEST
+    if refused is None:
+        return follow_up_here(asked[0], last, job, config, wiring, journal)
+    wiring.requests.taken(issue, asked)
+    told = [tell(refused, Heard("/nightjar fix", one.by, one.url, issue), last, wiring) for one in asked]
+    return Answered(told[-1].rstrip("."))
+
+
+def hand_on(config: Config, wiring: Wiring, log: Callable[[str], None]) -> None:
+    """Start the queued Runs whose turn it is, now that a slot may be free, and what was asked of Runs that are over.
+    Never fails the Run that ended.
+    """
+    try:
+        others = wiring.queue.others()
         for record in next_in_turn(others.records, others.taken, config.max_working):
             issue = record.trigger.issue
-            refused = workflows.take_up(record.jobs[0].workflow, issue)
+            refused = wiring.workflows.take_up(record.jobs[0].workflow, issue)
             log(f"The Run on issue #{issue} is next: {refused or 'a job was started for it'}.")
+        start_asked(others, wiring, log)
     except RunFailed as failed:
         log(f"The next Run could not be started: {failed.reason}. A sweep will do it.")
+
+
+def start_asked(found: OpenRuns, wiring: Wiring, log: Callable[[str], None]) -> None:
+    """Start a job for each Repair that was asked for too late for the Run that it was asked of. Raises `RunFailed`."""
+    for issue in sorted(found.asked - {record.trigger.issue for record in found.records}):
+        waiting = wiring.requests.waiting(issue)
+        wiring.requests.taken(issue, [request for request in waiting if request.wants is Wants.STOP])
+        fixes = [request for request in waiting if request.wants is Wants.FIX]
+        if fixes:
+            refused = wiring.workflows.take_up(fixes[0].workflow, issue)
+            log(f"A Repair is asked for on issue #{issue}: {refused or 'a job was started for it'}.")

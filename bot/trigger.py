@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from bot.labels import Labels
 from bot.record import JobEntry, Trigger
@@ -29,6 +29,11 @@ class Ignored:
 
 
 @dataclass(frozen=True, slots=True)
+class Answered(Ignored):
+    """No Run in this job, but an answer for whoever asked; `why` is what they were told."""
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """The job that the program runs in."""
 
@@ -42,6 +47,18 @@ class Job:
     def entry(self, now: str) -> JobEntry:
         """The job as a Run's Record has it. `now`: ISO 8601, UTC."""
         return JobEntry(self.run_id, self.run_attempt, self.url, self.workflow, began=now)
+
+
+class Asking(Protocol):
+    """Somebody who asks for something."""
+
+    @property
+    def asked_by(self) -> str:
+        """Their login."""
+
+    @property
+    def by_bot(self) -> bool:
+        """Whether an App asks, or the token of a job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +115,8 @@ def read_job(environ: Mapping[str, str]) -> Job:
 def read_event(name: str, payload: object, now: str) -> Asked | Ignored:
     """What the event asks for. `now`: ISO 8601, for events without a time of their own. Raises `BadEvent`."""
     if name not in EVENTS:
-        raise BadEvent(f"event {name or '(none)'!r} cannot start a Run; run the workflow on {' or '.join(EVENTS)}")
+        allowed = "issues, workflow_dispatch, issue_comment or pull_request_review"
+        raise BadEvent(f"event {name or '(none)'!r} cannot start a Run; run the workflow on {allowed}")
     if not isinstance(payload, dict):
         raise BadEvent("the event's payload is not a JSON object")
     return _dispatched(payload, now) if name == "workflow_dispatch" else _labelled(payload, now)
@@ -180,16 +198,30 @@ def issue_of(name: str, payload: object, branch_prefix: str) -> int:
     if name == "workflow_dispatch":
         text = str((payload.get("inputs") or {}).get("issue") or "").strip().lstrip("#")
         return int(text) if text.isascii() and text.isdigit() else 0
-    if name == "issues":
-        return int((payload.get("issue") or {}).get("number") or 0)
+    if name in ("issues", "issue_comment"):
+        issue = payload.get("issue") or {}
+        return 0 if issue.get("pull_request") else int(issue.get("number") or 0)
     if name == "status":
         branches = [row.get("name") for row in payload.get("branches") or ()]
     elif name in ("workflow_run", "check_suite"):
         branches = [(payload.get(name) or {}).get("head_branch")]
+    elif name == "pull_request_review":
+        branches = [((payload.get("pull_request") or {}).get("head") or {}).get("ref")]
     else:
         return 0
-    found = (re.fullmatch(rf"{re.escape(branch_prefix)}issue-(\d+)(-\d+)?", str(branch)) for branch in branches)
-    return next((int(match[1]) for match in found if match), 0)
+    return next((issue for branch in branches if (issue := issue_of_branch(str(branch), branch_prefix))), 0)
+
+
+def pull_request_of(name: str, payload: object) -> int:
+    """The pull request that was commented on; 0 for another event. Its branch only GitHub can tell."""
+    issue = payload.get("issue") if name == "issue_comment" and isinstance(payload, dict) else None
+    return int(issue.get("number") or 0) if isinstance(issue, dict) and issue.get("pull_request") else 0
+
+
+def issue_of_branch(branch: str, branch_prefix: str) -> int:
+    """The issue that an Issue branch is for; 0 for any other branch."""
+    found = re.fullmatch(rf"{re.escape(branch_prefix)}issue-(\d+)(-\d+)?", branch)
+    return int(found[1]) if found else 0
 
 
 def holds(role: str, required: str) -> bool:
@@ -197,7 +229,7 @@ def holds(role: str, required: str) -> bool:
     return role in ROLES and ROLES.index(role) >= ROLES.index(required)
 
 
-def may_ask(asked: Asked, role: str, *, required: str, allowed_bots: Sequence[str]) -> Ignored | None:
+def may_ask(asked: Asking, role: str, *, required: str, allowed_bots: Sequence[str]) -> Ignored | None:
     """None when whoever asked may; a bot only when it is named, a person only with the role. Roles as GitHub has them
     now.
     """
@@ -212,7 +244,7 @@ def may_ask(asked: Asked, role: str, *, required: str, allowed_bots: Sequence[st
     return Ignored(f"{asked.asked_by} has the permission {role!r} on this repository; {required!r} is required")
 
 
-def may_this_bot(asked: Asked, own_login: str) -> Ignored | None:
+def may_this_bot(asked: Asking, own_login: str) -> Ignored | None:
     """None when the bot that asks is another than Nightjar itself; `own_login` is "" where GitHub does not tell.
 
     Its own label would let one Run start the next, without an end. A person whose token Nightjar shows GitHub may ask

@@ -23,12 +23,14 @@ from bot.git import Git, Remote
 from bot.github.attachments import AttachmentSource
 from bot.github.ci_source import GitHubCi
 from bot.github.client import Client
+from bot.github.conversation import Conversation
 from bot.github.repository import GitHubRepository
 from bot.github.tokens import AppCredential, AppKey
 from bot.github.watch import Limits as CiLimits
 from bot.github.watch import Watch
 from bot.github.workflows import GitHubWorkflows
 from bot.guard import Redactor, clean_folder
+from bot.inbox import RequestRefs
 from bot.job_time import JobTime
 from bot.journal import RunJournal
 from bot.model_access import model_access
@@ -63,6 +65,7 @@ class Wiring:
         self._client = Client(api_url, job.repository, credential, clock)
         self._open.callback(self._client.close)
         self.github = GitHubRepository(self._client)
+        self.conversation = Conversation(self._client)
         temp = environ.get("RUNNER_TEMP", "") or tempfile.gettempdir()
         self._root = Path(temp) / "nightjar"
         self._work = self._root / f"run-{job.run_id}-{job.run_attempt}"
@@ -71,7 +74,9 @@ class Wiring:
         remote = Remote(f"{server}/{job.repository}.git", credential)
         self._git = Git(self._work, remote, clock, environ)
         self._journal: RunJournal | None = None
-        self.queue = OpenRunRefs(Git(self._work / "open", remote, clock, environ), runner.log)
+        aside = Git(self._work / "open", remote, clock, environ)
+        self.queue = OpenRunRefs(aside, runner.log)
+        self.requests = RequestRefs(aside, runner.log)
         self.workflows = GitHubWorkflows(self._client, self.github.default_branch)
 
     def __enter__(self) -> Wiring:
@@ -241,6 +246,7 @@ class Wiring:
             report=self.report(config),
             journal=journal,
             queue=self.queue,
+            requests=self.requests,
             workflows=self.workflows,
             time=JobTime(self._clock, deadline),
             cancel=self._clock.cancel,

@@ -71,8 +71,9 @@ class Working:
         run.still_ours()
         self._may_spend()
         conflicts = run.record.conflicts
-        of_proof = run.record.proving is Proving.RED and not conflicts
-        evidence = [] if conflicts else self._evidence()
+        request = run.record.requests[0] if run.record.requests and not conflicts else None
+        of_proof = run.record.proving is Proving.RED and not conflicts and request is None
+        evidence = [] if conflicts or request else self._evidence()
         mark = fingerprint(evidence) if evidence else ""
         red = conflicts or tuple(item.check.name for item in evidence)
         # One that the usage limit interrupted is taken up as what it was, and counts once.
@@ -83,9 +84,13 @@ class Working:
             tried = f"Repair {number - 1} changed the code, and the same failure came back: {names}"
             raise RunFailed("ci_repeats", tried, evidence[0].excerpt)
         entry = RepairEntry(
-            number, red, before=run.record.head, conflict=bool(conflicts), proof=of_proof, fingerprint=mark
+            *(number, red, run.record.head),
+            conflict=bool(conflicts),
+            proof=of_proof,
+            fingerprint=mark,
+            request=request,
         )
-        run.keep(repairs=(*before, entry))
+        run.keep(repairs=(*before, entry), requests=run.record.requests[1:] if request else run.record.requests)
         run.publish()
         left = self._hold(lambda: run.ports.sessions.repair(run.record, evidence, self._session_ended))
         head = run.ports.workspace.collect(f"Repair {number} for issue #{run.record.trigger.issue}")
@@ -112,8 +117,10 @@ class Working:
         if not entry.conflict and head == entry.before and run.record.ci is not None:
             run.keep_repair(ci=run.record.ci.state)
         self._claimed(left)
-        documentation = kind_of(changes) is Kind.DOCUMENTATION
-        run.keep(proving=Proving.DONE if head == entry.before or documentation else Proving.DUE)
+        if head != entry.before and kind_of(changes) is not Kind.DOCUMENTATION:
+            run.keep(proving=Proving.DUE)
+        elif entry.proof:
+            run.keep(proving=Proving.DONE)
         pull_request = run.record.pull_request
         if pull_request is not None:
             run.record = run.ports.report.repaired(run.record)
@@ -147,8 +154,10 @@ class Working:
             run.keep(head=run.ports.workspace.collect("nightjar: unfinished work (usage_limit)"))
             if not self._waits_for(reached.resets_at):
                 raise
-            if run.record.repairs and not run.record.repairs[-1].after:
+            last = run.record.repairs[-1] if run.record.repairs else None
+            if last is not None and not last.after:
                 run.keep_repair(interrupted=True)
+                run.keep(requests=(*([last.request] if last.request else []), *run.record.requests))
             raise Park(WaitsFor.USAGE_LIMIT, reached.resets_at) from reached
         finally:
             run.worked = True

@@ -81,7 +81,10 @@ def test_shipped_workflow_runs_one_job_an_issue() -> None:
     job = workflow["jobs"]["run"]
     assert "concurrency" not in workflow
     assert job["concurrency"] == {
-        "group": "nightjar-issue-${{ github.event.issue.number || inputs.issue }}",
+        "group": (
+            "nightjar-${{ github.event.comment.id || github.event.review.id "
+            "|| format('issue-{0}', github.event.issue.number || inputs.issue) }}"
+        ),
         "cancel-in-progress": "false",
     }
     assert f"github.event.label.name == '{SETTINGS['label'].default}'" in job["if"]

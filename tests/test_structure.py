@@ -24,8 +24,9 @@ TABLE = {
     "cancel": "",
     "clock": "cancel",
     "failures": "",
-    "record": "proof",
-    "stored": "record",
+    "request": "",
+    "record": "proof request",
+    "stored": "record request",
     "kinds": "",
     "labels": "",
     "setting": "kinds",
@@ -35,6 +36,8 @@ TABLE = {
     "schema": "kinds labels setting settings",
     "config": "file_values labels settings",
     "profiles": "config record",
+    "commands": "config record",
+    "following_up": "record request",
     "ci": "record",
     "clone": "",
     "init": "ci clone config setting settings",
@@ -48,6 +51,7 @@ TABLE = {
     "suspicion": "difference guard ports proof",
     "patch": "ports",
     "trigger": "labels record",
+    "commanded": "commands request trigger",
     "guard": "",
     "attachments": "guard",
     "proof": "",
@@ -55,7 +59,7 @@ TABLE = {
     "isolation": "",
     # the Run
     "run": POLICY,
-    "progress": "cancel config ending failures ports record",
+    "progress": "cancel config ending failures ports record request",
     "working": "cancel difference failures kinds parking ports progress proof proving record repetition suspicion",
     "proving": "difference ports progress proof record repetition steps suspicion",
     "parking": "labels config ending failures ports queueing record steps",
@@ -69,6 +73,7 @@ TABLE = {
     "workspace": "ci clock failures git guard leftovers outgoing patch ports",
     "journal": "stored failures git open_runs ports record steps",
     "open_runs": "stored git ports record",
+    "inbox": "git open_runs request stored",
     "event": "trigger",
     "job_time": "clock",
     "report_files": "",
@@ -76,23 +81,35 @@ TABLE = {
     "model_access": "config failures forwarder",
     "handover": "ports proof",
     "gathering": "attachments clock github",
-    "claude": "attachments cancel clock config failures guard handover isolation kinds ports proof record",
+    "claude": "attachments cancel clock config failures guard handover isolation kinds ports proof record request",
     "github": "attachments ci clock credential doctor failures guard ports record",
-    "report": "difference failures guard ports proof record",
+    "report": "difference failures guard ports proof record request",
     # putting it together
     "wiring": (
-        "attachments claude clock config credential event failures gathering git github guard job_time journal "
+        "attachments claude clock config credential event failures gathering git github guard inbox job_time journal "
         "model_access open_runs page progress report settings tree trials trigger workspace"
     ),
     "signals": "cancel claude clock",
-    "taking_up": "profiles stored config failures ports queueing record run trigger wiring",
-    "beginning": "stored config failures guard journal ports record report run trigger wiring",
+    "own_comments": "ports record report",
+    "telling": "commands own_comments record report wiring",
+    "taking_up": (
+        "commands profiles stored config failures following_up journal ports queueing record request run telling "
+        "trigger wiring"
+    ),
+    "beginning": "commands stored config failures guard journal ports record report run trigger wiring",
     "own_runner": "config trigger",
-    "start": "beginning cancel clock config event failures own_runner record report signals taking_up trigger wiring",
+    "answering": (
+        "beginning commanded commands config failures finish journal ports profiles progress record report request "
+        "stored taking_up telling trigger wiring"
+    ),
+    "start": (
+        "answering beginning cancel clock commanded config event failures own_runner record report signals taking_up "
+        "trigger wiring"
+    ),
     "job_step": "stored cancel clock config failures record report settings signals trigger",
     "finish": (
-        "profiles stored clock config ending event failures job_step journal ports record report steps "
-        "taking_up trigger wiring"
+        "own_comments profiles progress stored clock config ending event failures job_step journal ports record report "
+        "request steps taking_up trigger wiring"
     ),
     "sweep": (
         "clock config event failures finish job_step own_runner ports queueing record report start stored sweeping "
@@ -101,7 +118,7 @@ TABLE = {
     # at a terminal, before there is a Run
     "placing": "",
     "own_token": "clone credential failures",
-    "init_command": "ci clock clone config failures github init own_token placing report",
+    "init_command": "ci clock clone config failures github init labels own_token placing report",
     "examining": "claude clock config credential doctor failures github guard init kinds model_access",
     "doctor_command": "cancel clock clone config doctor examining github init own_token report sandbox",
     "doctor_step": (
@@ -109,16 +126,18 @@ TABLE = {
     ),
     "bootstrap": "",
     # the sandbox stands beside the product: the commands `demo` and `rehearse` reach it
-    "sandbox": "ci clock settings",
+    "sandbox": "ci clock report settings",
     "rehearsal": "clone config failures github own_token proof report sandbox settings stored",
     "rehearse_command": "clock clone config github isolation rehearsal report",
-    "replay": "claude",
+    "output": "",
+    "command_help": "",
+    "replay": "claude report",
     "page": "claude failures git guard record replay report",
     "page_command": "page record show stored",
     "show": "stored clock credential failures git open_runs page record report",
     "__main__": (
-        "doctor_command doctor_step finish init_command isolation page_command rehearse_command replay sandbox show "
-        "start sweep"
+        "command_help doctor_command doctor_step finish init_command isolation output page_command rehearse_command "
+        "replay sandbox show start sweep"
     ),
     "__init__": "",
 }
@@ -127,6 +146,7 @@ TABLE = {
 PURE = {"record", "stored", "failures", "ports", "steps", "trigger", "ci", "repetition", "patch", "run"} | {
     *("attachments", "difference", "doctor", "suspicion"),
     *("progress", "working", "parking", "queueing", "sweeping", "proof"),
+    *("request", "commands", "commanded", "following_up"),
 }
 QUIET_MODULES = {
     *("__future__", "bot", "collections", "dataclasses", "enum", "functools", "hashlib", "re", "types", "typing"),

@@ -116,7 +116,14 @@ def test_labels_that_do_not_ask(given: str, labels: Labels, why: str) -> None:
 @pytest.mark.parametrize(
     ("name", "payload", "said"),
     [
-        ("push", {}, "event 'push' cannot start a Run; run the workflow on issues or workflow_dispatch"),
+        (
+            "push",
+            {},
+            (
+                "event 'push' cannot start a Run; "
+                "run the workflow on issues, workflow_dispatch, issue_comment or pull_request_review"
+            ),
+        ),
         ("", {}, "'(none)'"),
         ("issues", [], "not a JSON object"),
         ("issues", {}, "no issue or no sender"),

@@ -149,7 +149,16 @@ class ClaudeSessions:
         work = self._work(record)
         evidence = [replace(item, excerpt=self._redactor.clean(item.excerpt)) for item in evidence]
         keep_evidence(self._folders.logs, self._log_prefix(record), record.repairs[-1].number, evidence)
-        if record.repairs[-1].conflict:
+        asked = record.repairs[-1].request
+        if asked is not None:
+            text = prompt.request(
+                work,
+                self._config.instructions_for("request"),
+                max_repairs=record.max_repairs,
+                repairs=record.repairs,
+                asked=asked,
+            )
+        elif record.repairs[-1].conflict:
             text = prompt.conflict(
                 work,
                 self._config.instructions_for("conflict"),

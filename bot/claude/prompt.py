@@ -17,6 +17,7 @@ from bot import guard
 from bot.attachments.given import NOTHING, Attachments, Given
 from bot.claude.verdict import Verdict
 from bot.record import Evidence, Remark, RepairEntry
+from bot.request import Request
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -79,6 +80,21 @@ def ci_fix(
         of_proof=present.proof,
         max_repairs=max_repairs,
         evidence=[_evidence(item, work.nonce) for item in evidence],
+        earlier=[_earlier(repair) for repair in earlier],
+    )
+
+
+def request(work: Work, instructions: str, *, max_repairs: int, repairs: Sequence[RepairEntry], asked: Request) -> str:
+    """The prompt of a Repair by request, the last of `repairs`."""
+    *earlier, present = repairs
+    return _render(
+        "request",
+        work,
+        instructions=instructions,
+        number=present.number,
+        max_repairs=max_repairs,
+        by=_one_line(asked.by),
+        asked_data=_data(asked.text, work.nonce),
         earlier=[_earlier(repair) for repair in earlier],
     )
 
@@ -157,10 +173,14 @@ def _earlier(repair: RepairEntry) -> dict[str, object]:
     note = f" ({_one_line(repair.summary)[:NOTE_LIMIT]})" if repair.summary else ""
     return {
         "number": repair.number,
-        "red": ", ".join(_one_line(name) for name in repair.red),
+        "red": ", ".join(_one_line(name) for name in repair.red) or f"asked for by {_one_line(_who(repair))}",
         "changed": f"changed {files}{note}",
         "ci": repair.ci or "nothing",
     }
+
+
+def _who(repair: RepairEntry) -> str:
+    return repair.request.by if repair.request else "nobody"
 
 
 def _data(text: str, nonce: str) -> str:

@@ -265,7 +265,9 @@ class GitHubRepository:
     def pull_request_now(self, number: int) -> PullRequestNow:
         """How it stands."""
         pull = self._pull(number)
-        return PullRequestNow("merged" if pull.merged else _text(pull.state), _text(pull.base.ref))
+        state = "merged" if pull.merged else _text(pull.state)
+        ours = _is_same(pull.head.repo, pull.base.repo)
+        return PullRequestNow(state, _text(pull.base.ref), _text(pull.head.ref) if ours else "")
 
     def mergeable(self, number: int) -> bool | None:
         """Whether it merges cleanly; None while GitHub has not worked it out."""

@@ -37,6 +37,18 @@ class GitHubWorkflows:
             return refused.answer.message or refused.reason
         return ""
 
+    def cancel(self, run_id: str) -> str:
+        """Cancel a workflow run; "" when GitHub does, or when there is nothing left to cancel, else its reason."""
+        try:
+            self._ask("POST", f"/actions/runs/{quote(run_id, safe='')}/cancel")
+        except Refused as refused:
+            if refused.answer.status in (HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND):
+                return ""  # it is over
+            if refused.code != "github_denied":
+                raise
+            return refused.answer.message or refused.reason
+        return ""
+
     def variable(self, name: str) -> str:
         """A variable of the repository; "" when there is none, or when the token may not read variables."""
         if name in self._refused:

@@ -19,6 +19,7 @@ from bot.record import (
     Trigger,
     WaitsFor,
 )
+from bot.request import Request
 
 _NAME = 120
 _LINE = 600
@@ -256,16 +257,27 @@ def lines(texts: tuple[str, ...]) -> str:
 
 def red(repair: RepairEntry) -> str:
     """What a Repair was started for: checks and paths are strangers' names, what Nightjar itself ran is not."""
+    if repair.request:
+        return f"by {asked_by(repair.request)}"
     return ", ".join(line(text) for text in repair.red) if repair.proof else names(repair.red)
+
+
+def asked_by(request: Request) -> str:
+    """Who asked for a Repair, linked to where."""
+    return link(name(request.by), request.url)
 
 
 def repair_heading(repair: RepairEntry) -> str:
     """What a Repair's list of names is."""
+    if repair.request:
+        return "Asked for"
     return "In conflict with the base branch" if repair.conflict else "Red"
 
 
 def repair_cause(repair: RepairEntry) -> str:
     """What a Repair was for, in a few words."""
+    if repair.request:
+        return f"asked for by {asked_by(repair.request)}"
     what = red(repair)
     return f"conflict in {what}" if repair.conflict else f"red was {what or 'an earlier state'}"
 

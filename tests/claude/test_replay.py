@@ -62,13 +62,13 @@ FAILED = [*init(), *result("API Error: 529 Overloaded", is_error=True, api_error
 )
 def test_the_exit_code_is_the_verdict(tmp_path: Path, steps: list[Step], flags: dict[str, int], code: int) -> None:
     """0 done, 3 resume, 4 fail, 5 retry, 130 cancelled."""
-    given = {"exit_code": 0, "resumed": False, "cancelled": False, "as_json": True, **flags}
+    given = {"exit_code": 0, "resumed": False, "cancelled": False, "as_json": True, "environ": {}, **flags}
     assert replay_command(_file(tmp_path, *steps), **given) == code  # type: ignore[arg-type]  # flags are of both types
 
 
 def test_json_is_one_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`--json` prints the verdict and the facts around it."""
-    replay_command(_file(tmp_path, *LOST, b"a banner"), 0, resumed=False, cancelled=False, as_json=True)
+    replay_command(_file(tmp_path, *LOST, b"a banner"), 0, resumed=False, cancelled=False, as_json=True, environ={})
 
     assert json.loads(capsys.readouterr().out) == {
         "verdict": "resume",
@@ -85,7 +85,7 @@ def test_json_is_one_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_people_read_what_happened_turn_by_turn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without `--json`, the Turns, the tasks and the verdict are told in lines."""
-    replay_command(_file(tmp_path, *WOKEN), 0, resumed=False, cancelled=False, as_json=False)
+    replay_command(_file(tmp_path, *WOKEN), 0, resumed=False, cancelled=False, as_json=False, environ={})
 
     assert capsys.readouterr().out.splitlines() == [
         "turn 1: opened by a prompt",
@@ -96,9 +96,9 @@ def test_people_read_what_happened_turn_by_turn(tmp_path: Path, capsys: pytest.C
         "turn 2: a Wake turn: a background task had ended",
         "  closed after 1 model turns: All tests pass.",
         "",
-        f"session:       {SESSION} (CLI 2.1.332)",
-        "turns:         2, of which 1 were not ours; 0.1000 USD",
-        "verdict:       done",
+        f"session:  {SESSION} (CLI 2.1.332)",
+        "turns:    2, of which 1 were not ours; 0.1000 USD",
+        "verdict:  done",
     ]
 
 
@@ -106,7 +106,7 @@ def test_a_file_that_cannot_be_read_is_one_clear_line(tmp_path: Path, capsys: py
     """Exit code 2, and the file and the cause on stderr."""
     missing = str(tmp_path / "none.jsonl")
 
-    assert replay_command(missing, 0, resumed=False, cancelled=False, as_json=True) == 2
+    assert replay_command(missing, 0, resumed=False, cancelled=False, as_json=True, environ={}) == 2
     assert capsys.readouterr().err == f"nightjar replay: cannot read {missing}: No such file or directory\n"
 
 

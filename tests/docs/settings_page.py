@@ -24,3 +24,13 @@ def _section(setting: Setting) -> str:
 
 if __name__ == "__main__":
     print(reference())
+
+
+def settings_table() -> str:
+    """The README's table of settings, as Markdown."""
+    rows = []
+    for setting in SETTINGS.values():
+        default = f"`{setting.default}`" if setting.default and setting.default != "none" else setting.unset
+        rows.append(f"| `{setting.name}` | {default} | {setting.meaning} |")
+    profiles = f"| `{PROFILES}` | none | {profiles_meaning()} |"
+    return "\n".join(["| Setting | Default | Meaning |", "|---|---|---|", rows[0], profiles, *rows[1:]])

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from bot.failures import CATALOGUE
-from bot.settings import SETTINGS, settings_table
+from bot.settings import SETTINGS
 from tests.docs.pages import PAGES, ROOT
-from tests.docs.settings_page import reference
+from tests.docs.settings_page import reference, settings_table
 
 
 def failures_table() -> str:

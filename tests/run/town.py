@@ -127,6 +127,19 @@ class Town:
         """alice takes a label off."""
         self.repository.unlabel_issue(issue or self.issue, label, actor="alice")
 
+    def say(self, text: str, on: int = 0, by: str = "alice") -> int:
+        """Somebody comments on the issue, or on `on`; the comment's id."""
+        return self.repository.comment(on or self.issue, text, by)
+
+    def reactions(self, comment: int) -> list[str]:
+        """What the reactions to a comment or review are, oldest first."""
+        return [content for _, content in self.repository.reactions(comment)]
+
+    @property
+    def pull_request(self) -> int:
+        """The number of the first pull request."""
+        return self.repository.pull_requests()[0].number
+
     def open(self, gate: str) -> None:
         """What waits at this gate goes on."""
         (self.word / gate).touch()
@@ -194,7 +207,7 @@ class Town:
     @property
     def jobs(self) -> tuple[JobSeen, ...]:
         """Nightjar's jobs that came to a runner, in the order in which they were made."""
-        names = ("Issue", "Wake", "Report")
+        names = ("Issue", "Comment", "Wake", "Report")
         found = [job for run in self.actions.runs() for job in run.jobs if job.name.startswith(names)]
         return tuple(sorted((job for job in found if job.conclusion != "skipped"), key=lambda job: job.id))
 

@@ -118,6 +118,9 @@ ANSWERS: tuple[tuple[str, object, Any], ...] = (
     ("GET {repo}/pulls/{pull}/files", None, list[models.DiffEntry]),
     ("GET {repo}/pulls/{pull}/commits", None, list[models.Commit]),
     ("GET {repo}/pulls/{pull}/reviews", None, list[models.PullRequestReview]),
+    ("GET {repo}/pulls/{pull}/reviews/{review}", None, models.PullRequestReview),
+    ("GET {repo}/pulls/{pull}/reviews/{review}/comments", None, list[models.ReviewComment]),
+    ("GET {repo}/pulls/{pull}/comments", None, list[models.PullRequestReviewComment]),
     ("POST {repo}/pulls/{pull}/requested_reviewers", {"reviewers": ["dana"]}, models.PullRequestSimple),
     ("GET {repo}/issues/{pull}", None, models.Issue),
     ("GET {repo}/commits/{sha}/check-runs", None, CheckRuns),
@@ -246,7 +249,8 @@ def test_every_answer_is_what_github_publishes(hub: EmbeddedGitHub, repo: Sandbo
         status, answer = got.status, got.body
         if "pull" in line and method == "POST" and path.endswith("/pulls"):
             names["pull"] = answer["number"]
-            repo.review(answer["number"], "dana", "COMMENTED", "Looks fine.")
+            remarks = [("app.py", 1, "Why?")]
+            names["review"] = repo.review(answer["number"], "dana", "COMMENTED", "Looks fine.", remarks)
         refused = schema in (models.BasicError, models.ValidationError)
         assert (status >= 400) == refused, (line, status, answer)
         assert _check(answer, schema) == [], line

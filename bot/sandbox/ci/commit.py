@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from bot.sandbox.ci.events import CiEvent
+from bot.sandbox.ci.events import OF_PULL_REQUESTS, CiEvent
 from bot.sandbox.ci.workflow import is_workflow_file
 
 CONFLICT_EXIT = 1
@@ -54,7 +54,7 @@ class TestedCommit:
     @property
     def ref(self) -> str:
         """`GITHUB_REF`."""
-        return f"refs/pull/{self.event.number}/merge" if self.event.name == "pull_request" else self.event.ref
+        return f"refs/pull/{self.event.number}/merge" if self.event.name in OF_PULL_REQUESTS else self.event.ref
 
     @property
     def full_name(self) -> str:
@@ -115,7 +115,7 @@ def _names(listing: bytes) -> tuple[str, ...]:
 
 def tested_commit(repository: Path, event: CiEvent) -> TestedCommit | None:
     """The commit that `event` asks to test; None for a pull request that conflicts with its base. Raises `GitError`."""
-    if event.name != "pull_request":
+    if event.name not in OF_PULL_REQUESTS:
         return TestedCommit(repository, event, event.sha)
     base = git(repository, "rev-parse", "--verify", f"refs/heads/{event.base}^{{commit}}").stdout.decode().strip()
     merged = git(repository, "merge-tree", "--write-tree", base, event.sha, ok=(0, CONFLICT_EXIT))

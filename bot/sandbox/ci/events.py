@@ -11,6 +11,8 @@ from typing import Literal, Protocol
 from bot.sandbox.ci.values import Value
 
 Conclusion = Literal["success", "failure", "skipped", "cancelled"]
+OF_PULL_REQUESTS = ("pull_request", "pull_request_review")
+"""The events whose workflows are read from, and run on, the merge of a pull request's head into its base."""
 Approval = Literal["", "fork", "job token"]
 """Why a run waits for somebody: as a fork's pull request would, or for a job's own token; "" for not at all."""
 
@@ -26,8 +28,8 @@ class CiEvent:
     the push, or the merge base of a pull request; empty or all zeros when unknown. `number` is the issue's or pull
     request's, or the id of the workflow run, check suite or commit status. `workflow` is the file name to dispatch, or
     the name of the workflow that has run; `inputs` are a dispatch's. `detail` is an issue's label, a workflow run's
-    branch, or the schedule. `approval` says why its runs wait for somebody; empty when they do not. `payload` is the
-    webhook's; without one a small one is made up.
+    branch, a review's id, or the schedule. `approval` says why its runs wait for somebody; empty when they do not.
+    `payload` is the webhook's; without one a small one is made up.
     """
 
     name: str

@@ -91,7 +91,22 @@ def contains(holder: Value, item: Value) -> bool:
     """`contains()`: an element of a list, or a part of a string without case."""
     if isinstance(holder, (list, tuple)):
         return any(equal(element, item) for element in holder)
-    return as_text(item).lower() in as_text(holder).lower()
+    return _plain(holder, item) and as_text(item).lower() in as_text(holder).lower()
+
+
+def starts_with(text: Value, part: Value) -> bool:
+    """`startsWith()`: without case; false for lists and objects."""
+    return _plain(text, part) and as_text(text).lower().startswith(as_text(part).lower())
+
+
+def ends_with(text: Value, part: Value) -> bool:
+    """`endsWith()`: without case; false for lists and objects."""
+    return _plain(text, part) and as_text(text).lower().endswith(as_text(part).lower())
+
+
+def _plain(*values: Value) -> bool:
+    """Whether none of these is a list or an object."""
+    return not any(isinstance(value, (Mapping, list, tuple)) for value in values)
 
 
 def formatted(template: Value, *values: Value) -> str:
@@ -125,8 +140,8 @@ def from_json(text: Value) -> Value:
 
 FUNCTIONS: Mapping[str, tuple[int, int, Callable[..., Value]]] = {
     "contains": (2, 2, contains),
-    "startswith": (2, 2, lambda text, part: as_text(text).lower().startswith(as_text(part).lower())),
-    "endswith": (2, 2, lambda text, part: as_text(text).lower().endswith(as_text(part).lower())),
+    "startswith": (2, 2, starts_with),
+    "endswith": (2, 2, ends_with),
     "format": (1, 99, formatted),
     "join": (1, 2, joined),
     "tojson": (1, 1, lambda value: json.dumps(value, indent=2)),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bot.sandbox.ci import Approval, CiEngine, CiEvent, JobEnd
+from bot.sandbox.ci import OF_PULL_REQUESTS, Approval, CiEngine, CiEvent, JobEnd
 from bot.sandbox.ci.contexts import Rooms
 from bot.sandbox.ci.host import Action
 from bot.sandbox.ci.workflow import Job
@@ -106,7 +106,7 @@ class CiDesk:
 
     def _new_run(self, event: CiEvent, path: str, name: str) -> int:
         branch = event.ref.removeprefix("refs/heads/")
-        pull = event.number if event.name == "pull_request" else 0
+        pull = event.number if event.name in OF_PULL_REQUESTS else 0
         with self._lock:
             plan = runs.RunPlan(path, name, event.name, branch, event.sha, event.actor, pull)
             run = runs.start(self._repository, plan, event.approval)

@@ -18,6 +18,7 @@ from bot.sandbox.github.edge import Request
 from bot.sandbox.github.gitdata import environment
 from bot.sandbox.github.http import Reply
 from bot.sandbox.github.state import Token
+from bot.sandbox.github.views import Site
 from bot.sandbox.github.world import Actor, Repository
 
 # `git log` names the workflow files of the commits that this push brings; what other branches already have was let in
@@ -55,7 +56,7 @@ def install_hook(repository: Path) -> None:
     hook.chmod(0o755)
 
 
-def answer(repository: Repository, service: str, request: Request, token: Token | None) -> Reply:
+def answer(site: Site, repository: Repository, service: str, request: Request, token: Token | None) -> Reply:
     """Answer one request of a git client; `service` is the path below the repository."""
     pushing = "git-receive-pack" in (service, urlsplit(request.target).query.partition("service=")[2])
     if token is None and (pushing or repository.private):
@@ -65,7 +66,7 @@ def answer(repository: Repository, service: str, request: Request, token: Token 
         return Reply(403, text.encode(), content_type="text/plain; charset=utf-8")
     if service != "git-receive-pack" or token is None:
         return _reply(_backend(repository, service, request, token, {}))
-    return _push(repository, service, request, token)
+    return _push(site, repository, service, request, token)
 
 
 def unauthorized() -> Reply:
@@ -85,7 +86,7 @@ def may_use(repository: Repository, token: Token, pushing: bool) -> bool:
     return token.kind != "pat" or repository.can(token.login, "write" if pushing else "read")
 
 
-def _push(repository: Repository, service: str, request: Request, token: Token) -> Reply:
+def _push(site: Site, repository: Repository, service: str, request: Request, token: Token) -> Reply:
     with tempfile.TemporaryDirectory(prefix="nightjar-push-") as folder:
         refusals = Path(folder) / "refusals"
         refusals.touch()
@@ -105,7 +106,7 @@ def _push(repository: Repository, service: str, request: Request, token: Token) 
     with repository.world.lock:
         actor, before = Actor(token.login, token.kind), len(repository.events)
         pushes.refs_changed(repository, actor, changes)
-        webhooks.announce(repository, repository.events[before:], actor)
+        webhooks.announce(site, repository, repository.events[before:], actor)
     return Reply(reply.status, _reworded(body, reasons) if reasons else body, reply.headers, reply.content_type)
 
 

@@ -173,7 +173,7 @@ def comment_on(repository: Repository, actor: str, number: int, body: str) -> Co
     now = repository.world.now()
     comment = Comment(repository.world.next_id(), number, repository.world.user(actor).login, (body,), now, now)
     repository.comments[comment.id] = comment
-    repository.record(actor, "commented", body, number)
+    repository.record_comment(actor, "commented", comment)
     _save(repository, issue)
     return comment
 
@@ -183,9 +183,10 @@ def edit_comment(repository: Repository, actor: str, comment_id: int, body: str)
     comment = find_comment(repository, comment_id)
     _check_body(body)
     if body != comment.body:
+        before = comment.body
         comment = replace(comment, versions=(*comment.versions, body), updated_at=repository.world.now())
         repository.comments[comment_id] = comment
-        repository.record(actor, "comment edited", body, comment.number)
+        repository.record_comment(actor, "comment edited", comment, before)
     return comment
 
 
@@ -194,12 +195,19 @@ def delete_comment(repository: Repository, actor: str, comment_id: int) -> None:
     comment = find_comment(repository, comment_id)
     del repository.comments[comment_id]
     repository.reactions = [reaction for reaction in repository.reactions if reaction.comment != comment_id]
-    repository.record(actor, "comment deleted", comment.body, comment.number)
+    repository.record_comment(actor, "comment deleted", comment)
+
+
+def reactions_to(repository: Repository, comment: int) -> Sequence[Reaction]:
+    """The reactions to a comment or a review, oldest first. Raises `Refused` (404)."""
+    if comment not in repository.comments and comment not in repository.reviews:
+        raise not_found()
+    return [row for row in repository.reactions if row.comment == comment]
 
 
 def react(repository: Repository, actor: str, number: int, comment: int, content: str) -> tuple[Reaction, bool]:
-    """React to an issue (`comment` 0) or comment; the reaction and whether it is new. Raises `Refused` (422) for an
-    unknown one."""
+    """React to an issue (`comment` 0), a comment or a review; the reaction and whether it is new. Raises `Refused`
+    (422) for an unknown one."""
     if content not in REACTIONS:
         raise invalid("Reaction", "content", "invalid")
     for old in repository.reactions:

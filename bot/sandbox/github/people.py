@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from bot.sandbox.github import attachments, issues, pulls, pushes, runs, views_issues, webhooks
+from bot.sandbox.github import attachments, issues, pushes, reviews, runs, views_issues, webhooks
 from bot.sandbox.github.gitdata import ZERO, Signature
 from bot.sandbox.github.hand_set_ci import HandSetCi
 from bot.sandbox.github.state import (
@@ -63,11 +63,11 @@ class SandboxRepository(HandSetCi):
 
     @contextmanager
     def _doing(self, login: str) -> Iterator[None]:
-        """What somebody does in the browser: what happens to issues meanwhile is an event."""
+        """What somebody does in the browser: what happens to issues and comments meanwhile is an event."""
         with self._lock:
             before = len(self._repository.events)
             yield
-            webhooks.announce(self._repository, self._repository.events[before:], Actor(login))
+            webhooks.announce(self._site, self._repository, self._repository.events[before:], Actor(login))
 
     def set_permission(self, login: str, role: Role) -> None:
         """Give `login` a role: admin, maintain, write, triage, read or none."""
@@ -185,8 +185,18 @@ class SandboxRepository(HandSetCi):
 
     def comment(self, number: int, body: str, author: str) -> int:
         """Comment on an issue or pull request; the comment's id."""
-        with self._lock:
+        with self._doing(author):
             return issues.comment_on(self._repository, author, number, body).id
+
+    def edit_comment(self, comment_id: int, body: str, actor: str) -> None:
+        """Change a comment's text."""
+        with self._doing(actor):
+            issues.edit_comment(self._repository, actor, comment_id, body)
+
+    def delete_comment(self, comment_id: int, actor: str) -> None:
+        """Delete a comment."""
+        with self._doing(actor):
+            issues.delete_comment(self._repository, actor, comment_id)
 
     def close(self, number: int, actor: str) -> None:
         """Close an issue or pull request."""
@@ -228,10 +238,19 @@ class SandboxRepository(HandSetCi):
             self._repository.git.delete_ref(ref)
             pushes.refs_changed(self._repository, Actor(actor), [pushes.RefChange(ref, old, ZERO)])
 
-    def review(self, number: int, author: str, state: str = "APPROVED", body: str = "") -> None:
-        """A person's review: APPROVED, CHANGES_REQUESTED or COMMENTED."""
+    def review(
+        self,
+        number: int,
+        author: str,
+        state: str = "APPROVED",
+        body: str = "",
+        comments: Sequence[tuple[str, int, str]] = (),
+    ) -> int:
+        """A person's review: APPROVED, CHANGES_REQUESTED or COMMENTED; its id. `comments` are (path, line, text), each
+        at a line that the pull request's diff shows, counted in the file as it is on its head."""
         with self._lock:
-            pulls.review(self._repository, author, number, state, body)
+            remarks = [reviews.Remark(*comment) for comment in comments]
+            return reviews.submit(self._repository, author, number, state, body, remarks).id
 
     def issue(self, number: int) -> Issue:
         """An issue (or the issue half of a pull request) as it stands."""
@@ -246,6 +265,12 @@ class SandboxRepository(HandSetCi):
         """The comments on an issue or pull request, oldest first."""
         with self._lock:
             return tuple(issues.comments_of(self._repository, number))
+
+    def reactions(self, comment_id: int) -> tuple[tuple[str, str], ...]:
+        """The reactions to a comment, or to a review, as (login, content), oldest first; content as the API has it
+        (`+1`, `eyes`, …)."""
+        with self._lock:
+            return tuple((row.author, row.content) for row in issues.reactions_to(self._repository, comment_id))
 
     def pull_requests(self) -> tuple[PullRequestView, ...]:
         """Every pull request, oldest first."""

@@ -1,4 +1,4 @@
-"""What can be done to pull requests: open, change, mark ready, review, merge; and whether GitHub would merge one.
+"""What can be done to pull requests: open, change, mark ready, merge; and whether GitHub would merge one.
 
 Whether it would is worked out by a real merge. As on GitHub the first question after head or base moved gets "not
 known yet". The caller holds the world's lock.
@@ -85,14 +85,17 @@ def closes(repository: Repository, body: str | None) -> list[int]:
     return [int(number) for number in dict.fromkeys(CLOSES.findall(body or "")) if int(number) in repository.issues]
 
 
-def start_ci(repository: Repository, actor: Actor, pull: PullRequest, action: str) -> None:
-    """The `pull_request` event. None is created while the pull request conflicts with its base."""
+def start_ci(
+    repository: Repository, actor: Actor, pull: PullRequest, action: str, review: Review | None = None
+) -> None:
+    """The `pull_request` event; with a review, `pull_request_review`. None is created while the pull request conflicts
+    with its base."""
     base = repository.git.branch(pull.base)
     if base is None or repository.git.merge(base, pull.head_sha) is None:
         return
     before = repository.git.merge_base(base, pull.head_sha) or ""
     event = CiEvent(
-        name="pull_request",
+        name="pull_request_review" if review else "pull_request",
         action=action,
         ref=f"refs/heads/{pull.head}",
         sha=pull.head_sha,
@@ -101,6 +104,7 @@ def start_ci(repository: Repository, actor: Actor, pull: PullRequest, action: st
         number=pull.number,
         inputs={},
         workflow="",
+        detail=str(review.id) if review else "",
     )
     repository.start_ci(event, actor, repository.issues[pull.number].author)
 
@@ -137,17 +141,6 @@ def request_reviews(repository: Repository, actor: str, number: int, logins: lis
         if login not in pull.reviewers:
             repository.record(actor, "review requested", login, number)
     return _save(repository, replace(pull, reviewers=tuple(dict.fromkeys((*pull.reviewers, *logins)))))
-
-
-def review(repository: Repository, actor: str, number: int, state: str, body: str) -> Review:
-    """A person's review of the head as it is."""
-    pull = find(repository, number)
-    world = repository.world
-    given = Review(world.next_id(), number, world.user(actor).login, state, body, pull.head_sha, world.now())
-    repository.reviews[given.id] = given
-    _save(repository, replace(pull, reviewers=tuple(login for login in pull.reviewers if login != actor)))
-    repository.record(actor, "reviewed", f"{state}\n\n{body}" if body else state, number)
-    return given
 
 
 def ask_mergeable(repository: Repository, number: int) -> PullRequest:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.sandbox.github import issues, pulls, pushes, views, views_git, views_pulls
+from bot.sandbox.github import issues, pulls, pushes, reviews, views, views_git, views_pulls
 from bot.sandbox.github.http import Call, Reply, Route
 from bot.sandbox.github.state import PullRequest
 from bot.sandbox.github.world import Refused
@@ -95,6 +95,22 @@ def _reviews(call: Call) -> Reply:
     return call.paged(found, views.many(views_pulls.review, call.site, call.repository))
 
 
+def _review(call: Call) -> Reply:
+    found = reviews.find(call.repository, call.number(), call.number("review"))
+    return Reply(200, views_pulls.review(call.site, call.repository, found))
+
+
+def _comments_of_review(call: Call) -> Reply:
+    repo, number = call.repository, call.number()
+    found = reviews.comments_of(repo, number, reviews.find(repo, number, call.number("review")).id)
+    return call.paged(found, views.many(views_pulls.review_comment, call.site, repo))
+
+
+def _review_comments(call: Call) -> Reply:
+    found = reviews.comments_of(call.repository, call.number())
+    return call.paged(found, views.many(views_pulls.full_review_comment, call.site, call.repository))
+
+
 def _request_reviews(call: Call) -> Reply:
     pull = pulls.request_reviews(call.repository, call.actor.login, call.number(), call.texts("reviewers") or [])
     return Reply(201, views_pulls.pull(call.site, call.repository, pull))
@@ -125,6 +141,9 @@ ROUTES = (
     Route("GET", _PULL + "/files", _files, "pull_requests"),
     Route("GET", _PULL + "/commits", _commits, "pull_requests"),
     Route("GET", _PULL + "/reviews", _reviews, "pull_requests"),
+    Route("GET", _PULL + "/reviews/{review}", _review, "pull_requests"),
+    Route("GET", _PULL + "/reviews/{review}/comments", _comments_of_review, "pull_requests"),
+    Route("GET", _PULL + "/comments", _review_comments, "pull_requests"),
     Route("POST", _PULL + "/requested_reviewers", _request_reviews, "pull_requests", "write"),
     Route("PUT", _PULL + "/merge", _merge, "contents", "write"),
 )

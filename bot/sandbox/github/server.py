@@ -122,7 +122,7 @@ class Application:
                 if token is None
                 else Reply(404, b"Repository not found.\n", content_type="text/plain")
             )
-        return git_http.answer(repository, found[3], request, token)
+        return git_http.answer(self.site, repository, found[3], request, token)
 
     def _rest(self, path: str, request: Request, token: Token | None) -> Reply:
         route, names = self._route(request.method, path)
@@ -145,7 +145,7 @@ class Application:
             before = len(repository.events) if repository else 0
             reply = route.handler(call)
             if repository is not None:
-                webhooks.announce(repository, repository.events[before:], call.actor)
+                webhooks.announce(self.site, repository, repository.events[before:], call.actor)
             return reply
 
     def _route(self, method: str, path: str) -> tuple[Route, Mapping[str, str]]:
@@ -204,7 +204,9 @@ def _permit(call: Call, route: Route, method: str) -> None:
         return
     scopes = [route.scope]
     if route.scope == "issues" and _about_pull(call):
-        scopes.append("pull_requests")
+        # Whatever the documentation says, who has `issues: write` alone may not speak or react on a pull request.
+        speaks = method == "POST" and call.path.endswith(("/comments", "/reactions"))
+        scopes = ["pull_requests"] if speaks else ["issues", "pull_requests"]
     repository = call.repository
     allowed = any(call.token.allows(scope, route.level) for scope in scopes)
     if call.token.kind == "pat" and repository.private and not repository.can(call.token.login, "read"):
@@ -218,7 +220,7 @@ def _permit(call: Call, route: Route, method: str) -> None:
 
 
 def _about_pull(call: Call) -> bool:
-    """Whether an issue or comment of the path belongs to a pull request, for which either permission will do."""
+    """Whether an issue of the path is a pull request, or a comment is on one: mostly either permission will do."""
     repository = call.repository
     if "comment" in call.names:
         comment = repository.comments.get(call.number("comment"))

@@ -121,7 +121,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """A reaction to an issue (`comment` 0) or to one of its comments."""
+    """A reaction to an issue (`comment` 0), or to what has the id `comment`: a comment, or a review."""
 
     id: int
     number: int
@@ -143,6 +143,21 @@ class Review:
     body: str
     sha: str
     submitted_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewComment:
+    """What a review says about a line of a file, as the file is at `sha`."""
+
+    id: int
+    review: int
+    number: int
+    author: str
+    path: str
+    line: int
+    body: str
+    sha: str
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,7 +335,8 @@ class Ruleset:
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
     """Something that happened, for people to read. `number` is the issue or pull request (0: none); `branch` and
-    `sha` name the commit that a push or a check result is about; `before` is what a changed title was."""
+    `sha` name the commit that a push or a check result is about; `before` is what a changed title or comment was;
+    `comment` is the comment that it happened to, as it then was."""
 
     at: datetime
     actor: str
@@ -331,6 +347,7 @@ class TimelineEvent:
     sha: str = ""
     id: int = 0
     before: str = ""
+    comment: Comment | None = None
 
 
 @dataclass(frozen=True, slots=True)

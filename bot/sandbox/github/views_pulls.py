@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bot.sandbox.github import pulls
-from bot.sandbox.github.state import PullRequest, Review
+from bot.sandbox.github import pulls, reviews
+from bot.sandbox.github.state import PullRequest, Review, ReviewComment
 from bot.sandbox.github.views import Json, Site, login, maybe_time, node_id, repository, time
-from bot.sandbox.github.views_issues import association, labels_of
+from bot.sandbox.github.views_issues import association, labels_of, rollup
 from bot.sandbox.github.world import Repository
 
 
@@ -75,7 +75,7 @@ def full_pull(site: Site, repo: Repository, item: PullRequest) -> Json:
         "mergeable_state": pulls.mergeable_state(repo, item),
         "merged_by": login(site, repo, item.merged_by) if item.merged_by else None,
         "comments": sum(1 for comment in repo.comments.values() if comment.number == item.number),
-        "review_comments": 0,
+        "review_comments": len(reviews.comments_of(repo, item.number)),
         "maintainer_can_modify": False,
         "commits": repo.git.count(pull_base(repo, item), item.head_sha),
         "additions": sum(change.additions for change in changes),
@@ -106,4 +106,50 @@ def review(site: Site, repo: Repository, item: Review) -> Json:
         "submitted_at": time(item.submitted_at),
         "commit_id": item.sha,
         "author_association": association(repo, item.author),
+    }
+
+
+def review_comment(site: Site, repo: Repository, item: ReviewComment) -> Json:
+    """What a review says about a line, as the list of one review has it: where it stands in the diff, not which line of
+    the file that is."""
+    pull = repo.pulls[item.number]
+    url, pull_url = f"{site.repo(repo)}/pulls/comments/{item.id}", f"{site.repo(repo)}/pulls/{item.number}"
+    page = f"{site.page(repo)}/pull/{item.number}#discussion_r{item.id}"
+    place = reviews.place(repo, pull, item.path, item.line, item.sha)
+    old = reviews.outdated(repo, pull, item)
+    return {
+        "id": item.id,
+        "node_id": node_id("PRRC", item.id),
+        "url": url,
+        "pull_request_review_id": item.review,
+        "diff_hunk": place.hunk,
+        "path": item.path,
+        "position": None if old else place.position,
+        "original_position": place.position,
+        "commit_id": item.sha if old else pull.head_sha,
+        "original_commit_id": item.sha,
+        "user": login(site, repo, item.author),
+        "body": item.body,
+        "created_at": time(item.created_at),
+        "updated_at": time(item.created_at),
+        "html_url": page,
+        "pull_request_url": pull_url,
+        "author_association": association(repo, item.author),
+        "_links": {"self": {"href": url}, "html": {"href": page}, "pull_request": {"href": pull_url}},
+        "reactions": rollup(url, (row for row in repo.reactions if row.comment == item.id)),
+    }
+
+
+def full_review_comment(site: Site, repo: Repository, item: ReviewComment) -> Json:
+    """What a review says about a line, as the list of a pull request has it, with the line of the file: null once the
+    file has been changed since."""
+    old = reviews.outdated(repo, repo.pulls[item.number], item)
+    return review_comment(site, repo, item) | {
+        "start_line": None,
+        "original_start_line": None,
+        "start_side": None,
+        "line": None if old else item.line,
+        "original_line": item.line,
+        "side": "RIGHT",
+        "subject_type": "line",
     }

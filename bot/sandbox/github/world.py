@@ -35,6 +35,7 @@ from bot.sandbox.github.state import (
     PullRequest,
     Reaction,
     Review,
+    ReviewComment,
     Role,
     Ruleset,
     Secret,
@@ -141,6 +142,7 @@ class Repository:
         self.reactions: list[Reaction] = []
         self.pulls: dict[int, PullRequest] = {}
         self.reviews: dict[int, Review] = {}
+        self.review_comments: dict[int, ReviewComment] = {}
         self.workflows: dict[str, Workflow] = {}
         self.runs: dict[int, WorkflowRun] = {}
         self.attempts: dict[tuple[int, int], WorkflowRun] = {}  # by run and attempt
@@ -166,6 +168,13 @@ class Repository:
         """Note something that happened, now; `number` is the issue or pull request it happened to."""
         at, event_id = self.world.now(), self.world.next_id()
         self._note(TimelineEvent(at, actor, kind, text, number, id=event_id, before=before))
+
+    def record_comment(self, actor: str, kind: str, comment: Comment, before: str = "") -> None:
+        """Note something that happened to a comment, now; `before` is the text that it had."""
+        at, event_id = self.world.now(), self.world.next_id()
+        self._note(
+            TimelineEvent(at, actor, kind, comment.body, comment.number, id=event_id, before=before, comment=comment)
+        )
 
     def record_on(self, branch: str, sha: str, actor: str, kind: str, text: str) -> None:
         """Note something that happened to a branch at a commit, now."""
