@@ -26,7 +26,7 @@ from bot.progress import stopped_by
 from bot.record import FailureEntry, Outcome, Record
 from bot.report.actions import Runner
 from bot.request import Requests, Wants
-from bot.steps import next_step
+from bot.steps import step_at
 from bot.stored import UnreadableRecord, from_json
 from bot.trigger import Job, issue_of, issue_of_branch, pull_request_of, read_job
 
@@ -198,7 +198,7 @@ def _as_it_was(record: Record, comments: Sequence[IssueComment], *, cancelled: b
         return record
     if cancelled:
         return replace(record, outcome=Outcome.CANCELLED)
-    reason = f"the Run's process ended without a word while {next_step(record)}"
+    reason = f"the Run's process ended without a word while {step_at(record)}"
     return replace(record, failure=FailureEntry("runner_lost", reason))
 
 

@@ -58,6 +58,7 @@ class RequestRefs:
         """They have been heard and wait no longer. Raises `RunFailed`."""
         if not requests:
             return
+        self._git.open()
         done = self._git.network("push", "--quiet", self._git.remote.url, *(f":{_ref(issue, one)}" for one in requests))
         if done.code and "remote ref does not exist" not in done.err:
             raise unreachable("what was asked for could not be crossed off", done)

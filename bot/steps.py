@@ -56,6 +56,13 @@ def next_step(record: Record) -> Step:
     return _after_ci(record, record.ci)
 
 
+def step_at(record: Record) -> Step:
+    """The step that a Run was at when its process ended in mid-step: a Repair that has begun is not over."""
+    last = record.repairs[-1] if record.repairs else None
+    in_a_repair = last is not None and not last.after and not last.interrupted
+    return Step.REPAIR if in_a_repair else next_step(record)
+
+
 def _after_ci(record: Record, ci: CiVerdict) -> Step:
     if ci.state is CiState.SUPERSEDED:
         return Step.SYNC

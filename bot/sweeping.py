@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.record import Record, WaitsFor
-from bot.steps import Step, next_step
+from bot.steps import Step, step_at
 
 _LOST_JOBS = 2
 """So many jobs may have been lost under a Run until it ends: it may be what kills them."""
@@ -58,9 +58,5 @@ def _orphan(record: Record) -> Due:
     lost = sum(not job.ended for job in record.jobs)
     if record.outcome is not None or record.failure is not None or lost >= _LOST_JOBS:
         return Due.END
-    at_rest = next_step(record) not in {Step.IMPLEMENT, Step.REPAIR} and not _in_a_repair(record)
+    at_rest = step_at(record) not in {Step.IMPLEMENT, Step.REPAIR}
     return Due.TAKE_UP if record.implemented and at_rest else Due.END
-
-
-def _in_a_repair(record: Record) -> bool:
-    return bool(record.repairs) and not record.repairs[-1].after and not record.repairs[-1].interrupted

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from bot.guard import Redactor
 from bot.page.history import Fetched
 from bot.page.logs import Logs
-from bot.page.model import Told
+from bot.page.model import RepairTold, Told
 from bot.page.render import run_html
 from bot.page.texts import shown
 from bot.page.writer import tell
 from bot.record import PullRequest
+from bot.request import Request, Wants
 from tests.page.dom import parse
 from tests.page.stage import ACTIONS, NOW, PREFIX, page, record, said, text, told, write_logs
 
@@ -53,6 +54,27 @@ def test_markup_is_text(tmp_path: Path, strange: str) -> None:
     plain, hostile = (parse(page(tmp_path / name, words)) for name, words in (("plain", PLAIN), ("hostile", strange)))
     assert hostile.skeleton() == plain.skeleton()
     assert {element.tag for element in hostile.all()} <= TAGS
+
+
+@pytest.mark.parametrize("strange", HOSTILE)
+def test_requests_are_text(strange: str) -> None:
+    """What somebody asked for by a comment adds no element to the page."""
+    plain, hostile = (parse(asked_for(words)) for words in (PLAIN, strange))
+    assert hostile.skeleton() == plain.skeleton()
+
+
+def test_a_request_can_be_read() -> None:
+    """What looks like markup in what somebody asked for is shown as it stands."""
+    assert any(element.text == HOSTILE[0] for element in parse(asked_for(HOSTILE[0])).all("div"))
+
+
+def asked_for(text: str) -> str:
+    """The page of a Run with a Repair that was asked for with this text."""
+    run = record(PLAIN)
+    (repair,) = run.repairs
+    request = Request(Wants.FIX, 77, text, text, text, text, text)
+    asked = replace(run, repairs=(replace(repair, request=request),))
+    return run_html(Told(asked, (), (RepairTold(asked.repairs[0], "", ""),)), NOW)
 
 
 def test_markup_can_be_read(tmp_path: Path) -> None:

@@ -310,3 +310,18 @@ def test_review_without_the_setting(tmp_path: Path) -> None:
         played.settle()
         assert played.reactions(review) == []
         assert played.kinds == ["implement"]
+
+
+def test_the_runner_is_lost(tmp_path: Path) -> None:
+    """A Run that a comment on the pull request began and whose runner goes away is told by the second job."""
+    script = 'case "$kind" in implement) right;; *) touch $word/at; gate never;; esac'
+    with town(tmp_path, script, settings=PATIENT) as played:
+        number = ready(played)
+        played.say(ASKED, on=number)
+        played.wait((tmp_path / "word" / "at").exists)
+        played.actions.lose(played.running().id)
+        played.settle()
+        assert played.labels() == ("nightjar:failed",), played.log
+        assert "the Run's process ended without a word while repairing" in played.endings()[-1]
+        assert len(played.endings()) == 2
+        assert not any("/slot/" in ref or "/open/" in ref for ref in played.repository.refs())
