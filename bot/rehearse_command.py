@@ -19,14 +19,20 @@ if TYPE_CHECKING:
 
 _EXAMPLE = """\
 examples, in a clone of the repository:
-  nightjar rehearse --issue issue.md --scripted             no key, no network: how a Run goes here
+  nightjar rehearse --issue issue.md --scripted             no key, nothing spent: how a Run goes here
   nightjar rehearse --issue https://github.com/acme/widget/issues/7 --max-cost-usd 2
+  nightjar rehearse --issue issue.md --scripted --ci act    with jobs played by act
   echo 'Say hello in French' | nightjar rehearse --issue - --yes --set max-repairs=1 -o /tmp/hello
 
 The commit of the current branch goes into a GitHub of Nightjar's own on this machine; settings are read from the file
 as committed there. The real claude works with ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN: from `claude-path`, from
-PATH, or installed as a Run does. CI is played from the `run:` steps of the workflows; what cannot be played is named
-and counts as skipped. Ends with the comments, the diff, the cost and a folder with the Run page.
+PATH, or installed as a Run does. Ends with the comments, the diff, the cost and a folder with the Run page.
+
+CI is played without secrets; what cannot be played is named and counts as skipped.
+  --ci steps    from the `run:` steps of the workflows, on this machine
+  --ci act      whole jobs by act (nektosact.com), in Docker where that answers, else on this machine
+  --ci check    no workflow: only what the setting check-command runs
+  --ci auto     act where it has Docker and its image is here, else steps
 
 exit codes: 0 ready; 1 failed; 2 settings, issue or command line; 130 cancelled"""
 READY, FAILED, UNUSABLE, CANCELLED = 0, 1, 2, 130
@@ -50,6 +56,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--base", metavar="BRANCH", help="the Base branch (default: the current branch)")
     parser.add_argument("--set", dest="sets", metavar="NAME=VALUE", action="append", default=[], help="a setting")
     parser.add_argument("--max-cost-usd", metavar="USD", help="what it may cost (default: as in the settings)")
+    parser.add_argument("--ci", metavar="WAY", default="auto", help="auto, steps, act or check: how CI is played")
     parser.add_argument("--yes", action="store_true", help="do not ask before money is spent")
     parser.add_argument("-o", "--output", metavar="DIR", help="where it is kept (default: a new temporary folder)")
     parser.add_argument("--remote", default="origin", help="the clone's remote on GitHub (default: origin)")
@@ -78,7 +85,7 @@ def rehearse_command(arguments: argparse.Namespace, folder: Path, own_environ: M
             raise CannotRehearse(words.USAGE)
         clone = find_clone(folder, environ, arguments.remote)
         source = read_source(clone, arguments.base, arguments.remote, environ)
-        asked = Asked(tuple(arguments.sets), arguments.max_cost_usd, arguments.scripted)
+        asked = Asked(tuple(arguments.sets), arguments.max_cost_usd, arguments.scripted, arguments.ci)
         plan = make_plan(asked, source, environ)
         if source.base == f"{plan.config.branch_prefix}issue-1":
             raise CannotRehearse(words.OWN_BRANCH.format(base=source.base))

@@ -127,7 +127,7 @@ TABLE = {
     "bootstrap": "",
     # the sandbox stands beside the product: the commands `demo` and `rehearse` reach it
     "sandbox": "ci clock report settings",
-    "rehearsal": "clone config failures github own_token proof report sandbox settings stored",
+    "rehearsal": "ci clock clone config failures github own_token proof report sandbox settings stored",
     "rehearse_command": "clock clone config github isolation rehearsal report",
     "output": "",
     "command_help": "",

@@ -7,13 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.rehearsal import words
-from bot.sandbox.ci import CiEvent
-from bot.sandbox.ci.job_task import SetUpError, check_job
+from bot.sandbox.ci import Annotation, CiEvent, JobEnd
+from bot.sandbox.ci.job_task import JobTask, SetUpError, check_job
+from bot.sandbox.ci.processes import JobProcesses
+from bot.sandbox.ci.runs import Play
 from bot.sandbox.ci.workflow import Job
 from bot.sandbox.github import SandboxRepository
 from bot.sandbox.github.ci_desk import CiDesk
 from bot.sandbox.github.state import CheckRun
 
+EVENTS = ("push", "pull_request")
+"""What starts CI; what other events start is played by nobody, least of all Nightjar's own workflows."""
 _PASSED_OVER = re.compile(r"not run in the sandbox: (.+?)\s*$", re.MULTILINE)
 _WORDS = {"success": "ok", "startup_failure": "failure", "": "running"}
 
@@ -43,6 +47,18 @@ def unplayed(job: Job) -> str:
     return "" if any(step.run for step in job.steps) else words.NO_STEPS
 
 
+def only_ci(play: Play) -> Play:
+    """Plays by `play` the jobs that a push or a pull request has started, and skips all others."""
+
+    def played(task: JobTask, processes: JobProcesses) -> JobEnd:
+        event = task.commit.event.name
+        if event in EVENTS:
+            return play(task, processes)
+        return JobEnd("skipped", annotations=(Annotation("notice", words.NO_CI_EVENT.format(event=event)),))
+
+    return played
+
+
 def start_on_base(desk: CiDesk, repository: SandboxRepository, base: str, commit: str, branch: str) -> None:
     """Play the Base branch's commit as a branch of Nightjar's with a pull request would be, and not as a push to the
     Base branch, which may deploy.
@@ -54,8 +70,9 @@ def start_on_base(desk: CiDesk, repository: SandboxRepository, base: str, commit
 
 
 def seen(desk: CiDesk, sha: str) -> Iterator[CiSeen]:
-    """The checks on a commit, at their newest attempts."""
-    attempts = {attempt.run.id: attempt for attempt in desk.attempts() if attempt.run.sha == sha}
+    """The checks that are CI's on a commit, at their newest attempts."""
+    ours = (one for one in desk.attempts() if one.run.sha == sha and one.run.event in EVENTS)
+    attempts = {attempt.run.id: attempt for attempt in ours}
     for attempt in attempts.values():
         if not attempt.jobs:  # a file that cannot be read, or that waits for its first job
             yield CiSeen(f"{attempt.run.path} ({attempt.run.event})", attempt.run.conclusion or "", (), "")

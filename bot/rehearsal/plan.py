@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 
 from bot.config import Config, check_claude_path, read_config
 from bot.rehearsal import words
+from bot.rehearsal.ci_choice import CiWay, choose
 from bot.rehearsal.source import CannotRehearse, Source
 from bot.sandbox.cli import ClaudeNotBundled, bundled_claude
 from bot.settings import SETTINGS
@@ -31,6 +32,8 @@ class Asked:
     sets: tuple[str, ...] = ()
     max_cost_usd: str | None = None
     scripted: bool = False
+    ci: str = "auto"
+    """What `--ci` says, one of `WAYS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,7 @@ class Plan:
     claude: str
     """A program, or "" for one that the Run installs."""
     scripted: bool
+    ci: CiWay
 
 
 def make_plan(asked: Asked, source: Source, environ: Mapping[str, str]) -> Plan:
@@ -77,7 +81,8 @@ def make_plan(asked: Asked, source: Source, environ: Mapping[str, str]) -> Plan:
     # An empty input is one that was not given; the job's own defaults must not stand in for it.
     whole = {"anthropic-api-key": "", **inputs, "claude-path": claude}
     del whole["github-token"]
-    return Plan(config, whole, passed, variable, claude, asked.scripted)
+    ci = choose(asked.ci, config, environ)
+    return Plan(config, whole, passed, variable, claude, asked.scripted, ci)
 
 
 def _read_set(given: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from bot.github.issue_text import IssueText
 from bot.proof.facts import Trial
 from bot.rehearsal import words
-from bot.rehearsal.ci import CiSeen, seen, start_on_base, unplayed
+from bot.rehearsal.ci import CiSeen, only_ci, seen, start_on_base
 from bot.rehearsal.plan import Plan
 from bot.rehearsal.script import rehearsal_script
 from bot.rehearsal.source import CannotRehearse, Source
@@ -102,7 +102,8 @@ class Stage:
             self._open.close()
             raise CannotRehearse(words.NO_GIT_ANSWER.format(why=str(error).splitlines()[0])) from error
         self._desk = self._hub.ci_of(self._repository)
-        self._desk.leave_out(unplayed)
+        self._desk.leave_out(plan.ci.unplayed)
+        self._desk.engine.play_by(only_ci(plan.ci.play))
 
     def __enter__(self) -> Stage:
         return self

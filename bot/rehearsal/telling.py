@@ -27,7 +27,7 @@ def beginning(issue: IssueText, source: Source, plan: Plan) -> list[str]:
     begins = words.BEGINS.format(
         title=issue.title, repository=source.repository, base=source.base, commit=source.commit[:10]
     )
-    return [begins, *(f"  left out\t{line}" for line in source.left_out), _limits(plan), words.CI_HERE]
+    return [begins, *(f"  left out\t{line}" for line in source.left_out), _limits(plan), *plan.ci.said]
 
 
 def _limits(plan: Plan) -> str:

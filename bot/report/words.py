@@ -221,9 +221,8 @@ def ci(verdict: CiVerdict | None) -> str:
     if verdict.state is CiState.GREEN:
         return f"CI is green on {head} ({count(len(verdict.checks), 'check')}).{tolerated(verdict)}"
     if verdict.state is CiState.RED:
-        return (
-            f"CI is red on {head}: {', '.join(check_name(check) for check in verdict.failed[:10])}.{inherited(verdict)}"
-        )
+        red_ = ", ".join(check_name(check) for check in verdict.failed[:10])
+        return f"CI is red on {head}{f': {red_}' if red_ else ''}.{inherited(verdict)}"
     if verdict.state is CiState.PENDING:
         return f"CI is still running on {head}."
     why = f": {line(verdict.explanation)}" if verdict.explanation else ""

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from bot.clock import Clock
+from bot.report.console import Console, refuse
 from bot.sandbox.cli import ClaudeNotBundled, bundled_claude
 from bot.sandbox.github import EmbeddedGitHub
 from bot.sandbox.job import Job, Server
@@ -22,38 +23,45 @@ from bot.sandbox.timeline import as_markdown, as_text, entries
 
 SCALE = 20.0
 """A planned minute passes in three seconds: polls, retries, the Hold limit."""
+UNUSABLE = 2
 _REPOSITORY = "acme/widget"
 
 
-def demo_command(names: Sequence[str], out: str) -> int:
+def demo_command(names: Sequence[str], out: str, environ: Mapping[str, str]) -> int:
     """Play the named stories (all without names); the exit code."""
     unknown = [name for name in names if name not in STORIES]
     if unknown:
-        print(f"nightjar demo: there is no story {unknown[0]!r}; give {', '.join(STORIES)}", file=sys.stderr)
-        return 2
+        return refuse("demo", f"there is no story {unknown[0]!r}; give {', '.join(STORIES)}", UNUSABLE)
+    folder = Path(out)
     try:
         claude = bundled_claude()
+        folder.mkdir(parents=True, exist_ok=True)
     except ClaudeNotBundled as missing:
-        print(f"nightjar demo: {missing}", file=sys.stderr)
-        return 2
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
+        return refuse("demo", str(missing), UNUSABLE)
+    except OSError as error:
+        return refuse("demo", f"the folder {out} cannot be made: {error.strerror}", UNUSABLE)
+    console = Console.of(sys.stdout, environ)
     began = Clock.now()
-    good = [_show(STORIES[name], claude, folder) for name in names or STORIES]
+    good = [_show(STORIES[name], claude, folder, console) for name in names or STORIES]
     told = f"{sum(good)} of {len(good)} stories went as they should"
-    print(f"{told}, in {Clock.now() - began:.0f} s; as Markdown in {folder}")
+    console.lines([f"{told}, in {Clock.now() - began:.0f} s; as Markdown in {folder}"])
     return 0 if all(good) else 1
 
 
-def _show(story: Story, claude: Path, out: Path) -> bool:
-    print(f"═══ {story.title} ═══\n{story.about}\n")
+def _show(story: Story, claude: Path, out: Path, console: Console) -> bool:
+    def lines(text: str) -> None:
+        console.lines([line.replace("\t", "    ") for line in text.split("\n")])
+
+    lines(f"═══ {story.title} ═══\n{story.about}\n")
     with tempfile.TemporaryDirectory(prefix="nightjar-demo-") as temp:
         folder = Path(temp)
         with EmbeddedGitHub(folder / "github") as hub, ScriptedModel(story.script) as model:
-            played = play(story, hub, model.url, claude, folder / "job", lambda line: print(f"    {line}", flush=True))
+            played = play(story, hub, model.url, claude, folder / "job", lambda line: lines(f"    {line}"))
             pages = _pages(played)
             missed = [expectation.text for expectation in story.expectations if not expectation.holds(played)]
-            print("\n" + "\n".join(as_text(title, entries(played.repository, number)) for title, number in pages))
+            for title, number in pages:
+                lines("")
+                lines(as_text(title, entries(played.repository, number)).rstrip("\n"))
             markdown = "\n".join(as_markdown(title, entries(played.repository, number)) for title, number in pages)
     outcome = [
         f"- {'MISSED' if expectation.text in missed else 'ok'}: {expectation.text}"
@@ -63,7 +71,7 @@ def _show(story: Story, claude: Path, out: Path) -> bool:
     (out / f"{story.name}.md").write_text(
         f"# {story.title}\n\n{story.about}\n\n{markdown}\n## What was expected\n\n{told}\n", encoding="utf-8"
     )
-    print(f"What was expected:\n{told}\n")
+    lines(f"\nWhat was expected:\n{told}\n")
     if missed:
         print(f"The job's log:\n{played.job.log}", file=sys.stderr)
     return not missed

@@ -113,15 +113,20 @@ class Job:
         """
         lines, masks = [], []
         with process:
-            for text in process.stdout or ():
-                lines.append(text)
-                if text.startswith(_MASK):
-                    masks.append(text.removeprefix(_MASK).strip())
-                    continue
-                shown = text.rstrip("\n")
-                for mask in masks:
-                    shown = shown.replace(mask, "***")
-                line(shown)
+            try:
+                for text in process.stdout or ():
+                    lines.append(text)
+                    if text.startswith(_MASK):
+                        masks.append(text.removeprefix(_MASK).strip())
+                        continue
+                    shown = text.rstrip("\n")
+                    for mask in masks:
+                        shown = shown.replace(mask, "***")
+                    line(shown)
+            except BaseException:  # Ctrl-C: the step ends before its folder and its server do
+                process.terminate()
+                process.wait()
+                raise
         return Finished(
             process.returncode, "".join(lines), self._outputs(), self._read(self._folder / "summary.md"), self.temp
         )

@@ -63,6 +63,7 @@ class Place:
         self.home = folder / "home"
         self.top = folder / "widget"
         self.temp = folder / "temp"
+        self.path = os.environ["PATH"]
         for one in (self.home, self.top, self.temp):
             one.mkdir()
         self.git("init", "-q", "-b", "main")
@@ -105,7 +106,7 @@ class Place:
     def environment(self, **more: str) -> dict[str, str]:
         """A user's, with little in it; no claude is on PATH."""
         own = {"HOME": str(self.home), "TMPDIR": str(self.temp), "PYTHONPATH": str(ROOT), "NIGHTJAR_TIME_SCALE": SCALE}
-        return {"PATH": os.environ["PATH"], **own, **more}
+        return {"PATH": self.path, **own, **more}
 
     def start(self, *words: str, where: Path | None = None, **environ: str) -> subprocess.Popen[str]:
         """`nightjar rehearse`, with its output piped and nothing on stdin."""

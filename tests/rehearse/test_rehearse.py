@@ -74,15 +74,19 @@ def test_red_before_is_not_the_works_fault(make_place: MakePlace) -> None:
     assert "no Repairs" in said.out
 
 
-def test_what_is_not_played_is_named(make_place: MakePlace) -> None:
-    """Jobs with services, jobs without `run:` steps and other actions are skipped and named."""
+def test_what_is_not_played_is_named(make_place: MakePlace, tmp_path: Path) -> None:
+    """Jobs with services, jobs without `run:` steps and other actions are skipped and named; what neither a push nor a
+    pull request starts is no part of it.
+    """
     more = (
         "      - uses: actions/setup-python@v5\n"
         "  database:\n    runs-on: ubuntu-latest\n    services: {db: {image: postgres}}\n    steps: [{run: exit 1}]\n"
         "  scan:\n    runs-on: ubuntu-latest\n    steps: [{uses: acme/scan@v1}]\n"
     )
-    said = make_place({".github/workflows/ci.yml": CI + more}).scripted()
+    label = f"on: issues\njobs: {{a: {{runs-on: ubuntu-latest, steps: [{{run: touch {tmp_path}/played}}]}}}}\n"
+    said = make_place({".github/workflows/ci.yml": CI + more, ".github/workflows/label.yml": label}).scripted()
     assert said.code == 0
+    assert not (tmp_path / "played").exists()
     left = said.after("Not played here, and so not checked:")
     assert "CI / test (pull_request): the step `uses: actions/setup-python@v5` was passed over" in left
     assert "CI / database (pull_request): jobs.database.services is not in the sandbox" in left

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.record import CiState, CiVerdict, FailureEntry, Outcome, Record, RepairEntry, WaitsFor
+from bot.record import CheckState, CiState, CiVerdict, FailureEntry, Outcome, Record, RepairEntry, WaitsFor
 from bot.report import render, words
 from bot.report.render import BODY_LIMIT, Limits
 
@@ -247,3 +247,12 @@ def test_strangers_act_nowhere(pushed: Record, limits: Limits, now: datetime) ->
         assert "![" not in outside
         assert re.findall(r"(?i)\b(?:fix|close)\w*:? \S*#\d", outside) in ([], ["Closes #7"])
         assert outside.count("<details>") == outside.count("</details>")
+
+
+def test_red_on_the_base_alone(pushed: Record, limits: render.Limits, now: datetime) -> None:
+    """Where only checks that the base branch has red too are red, they are named once, and nothing is named before."""
+    assert pushed.ci is not None
+    check = replace(pushed.ci.checks[0], name="style", state=CheckState.FAILED, conclusion="failure", inherited=True)
+    record = replace(pushed, outcome=None, ci=CiVerdict(pushed.head, CiState.RED, (check,)))
+    body = render.tracking_comment(record, limits, "watching CI", now)
+    assert "`. Red on the base branch too, and left alone: [`style`]" in body

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -17,7 +18,7 @@ from bot.sandbox.ci.events import CiEvent, CiPublisher
 from bot.sandbox.ci.host import BareHost, JobHost
 from bot.sandbox.ci.planning import planned
 from bot.sandbox.ci.runners import RUNNERS, Runners
-from bot.sandbox.ci.runs import Shop, WorkflowRun
+from bot.sandbox.ci.runs import Play, Shop, WorkflowRun
 from bot.sandbox.ci.workflow import Broken, Workflow
 
 log = logging.getLogger(__name__)
@@ -44,11 +45,16 @@ class CiEngine:
         self._held: dict[int, WorkflowRun] = {}
         self._numbers = count(1)
         later = partial(self._hand_to, self._planner.submit)
-        self._shop = Shop(publisher, host or BareHost(), Groups(), partial(self._hand_to, self._runners.submit), later)
+        submit = partial(self._hand_to, self._runners.submit)
+        self._shop = Shop(publisher, host or BareHost(), Groups(), submit, later)
 
     def resize(self, runners: int) -> None:
         """Have so many runners from now on."""
         self._runners.resize(runners)
+
+    def play_by(self, play: Play) -> None:
+        """Run the jobs of workflow runs that start from now on by `play`."""
+        self._shop = replace(self._shop, play=play)
 
     def start(self, repository: Path, event: CiEvent) -> None:
         """Plan and run what `event` starts in the bare `repository`; returns at once. What needs an approval waits for

@@ -301,5 +301,10 @@ class JobRun:
         self._results.append(StepResult(name, len(self._results) + 1, conclusion, started, _now()))
 
 
+def by_steps(task: JobTask, processes: JobProcesses) -> JobEnd:
+    """Run a job by its `run:` steps."""
+    return JobRun(task, processes).execute()
+
+
 def _now() -> datetime:
     return datetime.now(UTC)

@@ -18,7 +18,7 @@ from bot.sandbox.ci.events import Annotation, CiPublisher, Conclusion, JobEnd
 from bot.sandbox.ci.expressions import Scope
 from bot.sandbox.ci.host import JobHost
 from bot.sandbox.ci.job_task import JobTask, job_scope
-from bot.sandbox.ci.jobs import JobRun
+from bot.sandbox.ci.jobs import by_steps
 from bot.sandbox.ci.log import JobLog, stamp
 from bot.sandbox.ci.matrix import Combination, combinations, job_name
 from bot.sandbox.ci.processes import JobProcesses
@@ -37,12 +37,14 @@ TAKEN_OVER = "Canceling since a higher priority waiting request for '{}' exists"
 
 Submit = Callable[[Callable[[], None]], None]
 """Hands work to a thread."""
+Play = Callable[[JobTask, JobProcesses], JobEnd]
+"""Runs a job to its end; what it started is then dead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shop:
     """What the runs of one engine share: where they are shown, what their jobs have, the groups they wait in, the
-    runners, and a thread for what must not happen at once.
+    runners, a thread for what must not happen at once, and how a job is run.
     """
 
     publisher: CiPublisher
@@ -50,6 +52,7 @@ class Shop:
     groups: Groups
     submit: Submit
     later: Submit
+    play: Play = by_steps
 
 
 @dataclass(slots=True)
@@ -307,7 +310,7 @@ class WorkflowRun:
             end = JobEnd("cancelled")
         else:
             self._shop.publisher.job_started(member.job_id)
-            end = _execute(member.task, member.processes)
+            end = _execute(self._shop.play, member.task, member.processes)
             shutil.rmtree(member.task.directory, ignore_errors=True)
         self._ended(member, end)
 
@@ -350,10 +353,10 @@ def _member_task(task: JobTask, index: int, combination: Combination) -> JobTask
     return replace(own, name=job_name(task.job, combination, job_scope(own)))
 
 
-def _execute(task: JobTask, processes: JobProcesses) -> JobEnd:
+def _execute(play: Play, task: JobTask, processes: JobProcesses) -> JobEnd:
     """Run a job. What the sandbox could not do (a full disk, ...) fails it too: no job stays without an end."""
     try:
-        end = JobRun(task, processes).execute()
+        end = play(task, processes)
     except Exception as error:  # a fault of ours becomes a failed job with its reason, not a job that never ends
         log.exception("job %s of %s", task.name, task.workflow.path)
         message = f"##[error]The sandbox failed to run this job: {type(error).__name__}: {error}"
