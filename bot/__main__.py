@@ -10,13 +10,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bot import __version__
+from bot.command_help import CommandHelp
+from bot.output import OutputLost, OwnOutput
 from bot.page_command import add_parser as add_page_parser
 from bot.rehearse_command import add_parser as add_rehearse_parser
 
 _RUN_EXAMPLE = """\
 example, as the workflow calls it:
-  INPUT_GITHUB_TOKEN=… INPUT_ANTHROPIC_API_KEY=… GITHUB_EVENT_NAME=issues GITHUB_EVENT_PATH=event.json \\
-  GITHUB_REPOSITORY=acme/widget nightjar run
+  INPUT_GITHUB_TOKEN=... INPUT_ANTHROPIC_API_KEY=... GITHUB_REPOSITORY=acme/widget \\
+  GITHUB_EVENT_NAME=issues GITHUB_EVENT_PATH=event.json nightjar run
 
 exit codes: 0 ready, merged, parked, queued or skipped; 1 failed; 2 settings or input; 130 cancelled"""
 
@@ -26,7 +28,7 @@ example, as the workflow's last step:
     if: always()
     with: {command: finish, github-token: ..., anthropic-api-key: ...}
 
-exit codes: 0 there was nothing to do, or the Run was reported; 1 it could not be; 2 settings or input"""
+exit codes: 0 there was nothing to do, or the Run was reported; 1 it could not be; 2 settings or input; 130 cancelled"""
 
 _SWEEP_EXAMPLE = """\
 example, as the second workflow calls it, hourly and when CI has ended:
@@ -52,14 +54,16 @@ _REPLAY_EXAMPLE = """\
 example:
   nightjar replay issue-7-run-42-1-implement.jsonl --exit-code 0
 
-exit codes: 0 done; 3 resume; 4 fail; 5 retry; 130 cancelled; 2 the file cannot be read"""
+exit codes: 0 done; 2 the file cannot be read, or the command line is wrong; 3 resume; 4 fail; 5 retry; 130 cancelled,
+or interrupted"""
 
 _DEMO_EXAMPLE = """\
 examples:
   nightjar demo                 all three stories
   nightjar demo background      the one about background work
 
-exit codes: 0 every story went as it should; 1 one did not; 2 the sandbox is not installed"""
+exit codes: 0 every story went as it should; 1 one did not; 2 the sandbox is not installed, the folder cannot be written
+to, or the command line is wrong; 130 interrupted"""
 
 _INIT_EXAMPLE = """\
 examples, in a clone of the repository:
@@ -92,9 +96,23 @@ IN_A_JOB = ("run", "finish", "sweep")
 """The commands that a workflow's step runs. `doctor` can be one, too."""
 
 
+UNUSABLE = 2
+INTERRUPTED = 130
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
-    arguments = _parser().parse_args(argv)
+    try:
+        with OwnOutput():
+            return _command(_arguments(argv))
+    except OutputLost as lost:
+        print(f"nightjar: {lost}", file=sys.stderr)
+        return UNUSABLE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _command(arguments: argparse.Namespace) -> int:
     if arguments.command in IN_A_JOB or (arguments.command == "doctor" and _is_a_step("doctor")):
         return _in_a_job(arguments.command)
     if arguments.command == "show":
@@ -107,12 +125,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         from bot.init_command import Options, init_command
 
         options = Options(arguments.remote, arguments.token_file, arguments.dry_run, arguments.print_path)
-        return init_command(options, Path.cwd(), os.environ)
+        return init_command(options, _here(arguments.command), os.environ)
     if arguments.command == "replay":
         from bot.replay import replay_command
 
         return replay_command(
-            arguments.file, arguments.exit_code, arguments.resumed, arguments.cancelled, arguments.as_json
+            arguments.file, arguments.exit_code, arguments.resumed, arguments.cancelled, arguments.as_json, os.environ
         )
     if arguments.command == "page":
         from bot.page_command import page_command
@@ -121,10 +139,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.command == "rehearse":
         from bot.rehearse_command import rehearse_command
 
-        return rehearse_command(arguments, Path.cwd(), os.environ)
+        return rehearse_command(arguments, _here(arguments.command), os.environ)
     from bot.sandbox.demo import demo_command
 
-    return demo_command(arguments.stories, arguments.out)
+    return demo_command(arguments.stories, arguments.out, os.environ)
+
+
+def _here(command: str) -> Path:
+    """The folder that the command was called in. Where there is none any more that is said, and the program ends."""
+    try:
+        return Path.cwd()
+    except OSError:
+        print(f"nightjar {command}: the folder that it was called in is not there any more", file=sys.stderr)
+        raise SystemExit(UNUSABLE) from None
 
 
 def _in_a_job(command: str) -> int:
@@ -158,7 +185,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
         harden()
         environ = take_environment(os.environ)
     options = Options(arguments.as_json, arguments.offline, arguments.token_file, arguments.remote)
-    return doctor_command(options, Path.cwd(), environ)
+    return doctor_command(options, _here(arguments.command), environ)
 
 
 def _played(command: str, environ: Mapping[str, str]) -> int:
@@ -179,42 +206,50 @@ def _played(command: str, environ: Mapping[str, str]) -> int:
     return run_command(environ)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The command line, understood. What is wrong with it is told by the command that it names."""
+    parser, commands = _parsers()
+    arguments, unknown = parser.parse_known_args(argv)
+    if arguments.command is None:
+        parser.error(f"say which command: {', '.join(commands)}")
+    if unknown:
+        commands[arguments.command].error(f"unrecognized arguments: {' '.join(unknown)}")
+    return arguments
+
+
+def _parsers() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
+    """The program's, and those of its commands."""
     parser = argparse.ArgumentParser(
         prog="nightjar",
         description="Label an issue, read a green pull request in the morning, or the reason why not.",
         epilog="`nightjar COMMAND --help` shows an example of each.",
+        formatter_class=CommandHelp,
     )
     parser.add_argument("--version", action="version", version=f"nightjar {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    shape = argparse.RawDescriptionHelpFormatter
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands.add_parser(
         "run",
         help="work on the issue that the event of this job names",
         description="Work on the issue that the event of this GitHub Actions job names, to a pull request or a reason.",
         epilog=_RUN_EXAMPLE,
-        formatter_class=shape,
     )
     commands.add_parser(
         "finish",
         help="report a Run of this job whose process was killed",
         description="Complete the ending of a Run that this job began and that could not report itself.",
         epilog=_FINISH_EXAMPLE,
-        formatter_class=shape,
     )
     commands.add_parser(
         "sweep",
         help="take up Runs that wait, and end those whose runner was lost",
         description="Look at the Runs that are not over: take up those that have waited long enough, end lost ones.",
         epilog=_SWEEP_EXAMPLE,
-        formatter_class=shape,
     )
     init = commands.add_parser(
         "init",
         help="put Nightjar's workflows and settings into a clone, and make its labels",
         description="Write the two workflows and a commented settings file, make the labels, and say what is left.",
         epilog=_INIT_EXAMPLE,
-        formatter_class=shape,
     )
     init.add_argument("--dry-run", action="store_true", help="change nothing, show everything")
     init.add_argument("--print", dest="print_path", metavar="PATH", help="print one file as it would be written")
@@ -223,7 +258,6 @@ def _parser() -> argparse.ArgumentParser:
         help="look for what would make Runs fail, before they do",
         description="Check tokens, settings, permissions, rules, labels, secrets and claude: one line each.",
         epilog=_DOCTOR_EXAMPLE,
-        formatter_class=shape,
     )
     doctor.add_argument("--json", action="store_true", dest="as_json", help="one JSON object instead of text")
     doctor.add_argument("--offline", action="store_true", help="ask neither GitHub nor claude")
@@ -235,7 +269,6 @@ def _parser() -> argparse.ArgumentParser:
         help="print the newest Run on an issue, with its journal",
         description="Print the newest Run on an issue from its ref: how it stands, and what it did when.",
         epilog=_SHOW_EXAMPLE,
-        formatter_class=shape,
     )
     show.add_argument("issue", type=_issue, metavar="N", help="the issue's number")
     show.add_argument("--json", action="store_true", dest="as_json", help="the Record as one JSON object")
@@ -247,7 +280,6 @@ def _parser() -> argparse.ArgumentParser:
         help="three short stories on this machine: real CLI, real git, a GitHub and a model of our own",
         description="Play short stories against an embedded GitHub and a scripted model, with the real claude CLI.",
         epilog=_DEMO_EXAMPLE,
-        formatter_class=shape,
     )
     demo.add_argument("stories", nargs="*", metavar="STORY", help="repair, background, red; all of them by default")
     demo.add_argument("--out", default="demo/out", help="folder for the stories as Markdown (default: demo/out)")
@@ -256,16 +288,17 @@ def _parser() -> argparse.ArgumentParser:
         help="say what the supervisor makes of a Session's log",
         description="Fold a Session's log (a transcript of a Run) and say what the supervisor would decide at its end.",
         epilog=_REPLAY_EXAMPLE,
-        formatter_class=shape,
     )
     replay.add_argument("file", help="the log: issue-<n>-run-<id>-<attempt>-<kind>.jsonl")
     replay.add_argument(
-        "--exit-code", type=int, default=0, help="the CLI's exit code; -N: killed by signal N, not by us"
+        "--exit-code", type=int, default=0, metavar="N", help="the CLI's exit code; -N: killed by signal N, not by us"
     )
     replay.add_argument("--resumed", action="store_true", help="the one Resume was used up already")
     replay.add_argument("--cancelled", action="store_true", help="the Run was cancelled")
     replay.add_argument("--json", action="store_true", dest="as_json", help="one JSON object instead of text")
-    return parser
+    for each in commands.choices.values():
+        each.formatter_class = CommandHelp
+    return parser, commands.choices
 
 
 def _issue(text: str) -> int:

@@ -19,6 +19,7 @@ from bot.init import words
 from bot.init.files import SETTINGS_FILE, Wanted, wanted_files
 from bot.init.plan import Planned, Standing, planned
 from bot.init.reading import ci_of, settings_alone
+from bot.labels import Labels
 from bot.own_token import NoToken, OwnToken, own_token
 from bot.placing import CannotPlace, place, there
 from bot.report.console import Console, refuse
@@ -69,7 +70,7 @@ class Init:
         if self._options.print_path is not None:
             return self._print(wanted, self._options.print_path)
         files = [self._file(one) for one in wanted]
-        labels = self._labels(config.asking.all, token)
+        labels = self._labels(config.asking, token)
         if all(part.in_place for part in (*files, labels)) and not problems:
             self._console.lines([words.NOTHING.format(labels=" and so are the labels" if labels.asked else "")])
             return 0
@@ -138,14 +139,15 @@ class Init:
         if one.standing is Standing.OTHER:
             self._console.lines([words.TAKE.format(path=os.path.relpath(self._clone.top / one.wanted.path))])
 
-    def _labels(self, names: Sequence[str], token: OwnToken | None) -> _Part:
-        """Make the labels that are missing, where there is a token."""
+    def _labels(self, asking: Labels, token: OwnToken | None) -> _Part:
+        """Make the labels that are missing, those of profiles too, where there is a token."""
         address = self._clone.address
-        if address is None:
-            return _Part(words.NO_LABELS.format(why=self._clone.no_address), in_place=True)
-        if token is None:
-            why = f"there is no token in {' or '.join(address.variables(self._environ))}"
-            return _Part(words.NO_LABELS.format(why=why), in_place=True)
+        if address is None or token is None:
+            variables = " or ".join(address.variables(self._environ)) if address else ""
+            why = f"there is no token in {variables}" if address else self._clone.no_address
+            by_hand = ", ".join((asking.asked, *asking.profiles))
+            return _Part(words.NO_LABELS.format(why=why, asking=by_hand), in_place=True)
+        names = asking.all
         api = address.api(self._environ)
         client = Client(api, address.repository, token.credential, self._clock, attempts=1)
         labels = RepositoryLabels(client)

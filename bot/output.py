@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
@@ -55,7 +54,6 @@ class OwnOutput:
         self._before: tuple[TextIO, TextIO] = (sys.stdout, sys.stderr)
 
     def __enter__(self) -> None:
-        _open_missing()
         if sys.stdout is sys.__stdout__:
             sys.stdout = self._made(sys.__stdout__, "replace")
         if sys.stderr is sys.__stderr__:
@@ -79,17 +77,3 @@ class OwnOutput:
         self._files.append(file)
         by_line = stream.line_buffering or stream.write_through
         return io.TextIOWrapper(io.BufferedWriter(file), stream.encoding, errors, line_buffering=by_line)
-
-
-def _open_missing() -> None:
-    """Where one of the three was closed the next file that is opened would take its place, and get what is printed."""
-    for number in range(3):
-        with suppress(OSError):
-            os.fstat(number)
-            continue
-        opened = os.open(os.devnull, os.O_RDWR)
-        if opened == number:
-            os.set_inheritable(number, True)
-        else:
-            os.dup2(opened, number)
-            os.close(opened)

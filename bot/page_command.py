@@ -36,7 +36,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="write a Run as one HTML file: verdict, timeline, Sessions, Repairs",
         description="Write a Run as one HTML file that needs nothing else: verdict, timeline, Sessions, Repairs.",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("run", metavar="RUN", help="an issue's number, or the path of a record.json")
     parser.add_argument("--logs", metavar="DIR", help="the folder with the Sessions' transcripts")
@@ -50,7 +49,7 @@ def page_command(arguments: argparse.Namespace, environ: Mapping[str, str]) -> i
     if logs is not None and not logs.is_dir():
         return _refuse(f"{logs} is no folder; give the one that holds the transcripts")
     number = arguments.run.removeprefix("#")
-    if number.isascii() and number.isdigit():
+    if number.isascii() and number.isdigit() and int(number):
         from bot.show import on_the_run
 
         write = partial(_of_an_issue, logs=logs, output=Path(arguments.output))
@@ -74,7 +73,9 @@ def _of_a_file(file: Path, logs: Path | None, output: Path) -> int:
         written = datetime.fromtimestamp(file.stat().st_mtime, UTC)
     except OSError as error:
         return _refuse(f"cannot read {file}: {error.strerror or error}; give an issue's number or a record.json")
-    except (UnreadableRecord, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        return _refuse(f"{file} is no text; give an issue's number or a record.json")
+    except UnreadableRecord as error:
         return _refuse(f"{file}: {error}")
     beside = file.parent / "logs"
     logs = logs or (beside if beside.is_dir() else None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -20,6 +20,7 @@ from bot.claude.frames import Assistant, Batch, Frame, Result, TaskNotification,
 from bot.claude.framing import MAX_LINE_BYTES
 from bot.claude.lines import parse
 from bot.claude.verdict import Decision, Ended, Stop, Verdict, judge
+from bot.report.console import Console, refuse
 
 EXIT_CODES = {
     Decision.DONE: 0,
@@ -42,16 +43,21 @@ class Replayed:
     story: tuple[str, ...]
 
 
-def replay_command(file: str, exit_code: int, resumed: bool, cancelled: bool, as_json: bool) -> int:
+def replay_command(
+    file: str, exit_code: int, resumed: bool, cancelled: bool, as_json: bool, environ: Mapping[str, str]
+) -> int:
     """Run the command; its exit code. A negative `exit_code` is death by that signal, not sent by Nightjar."""
     ended = Ended(exit_code, Stop.CANCEL if cancelled else Stop.NOT_US)
     try:
         with Path(file).open("rb") as stream:
             replayed = replay(lines(stream), ended, resumed=resumed, kind=kind_in(file))
     except OSError as error:
-        print(f"nightjar replay: cannot read {file}: {error.strerror or error}", file=sys.stderr)
-        return UNREADABLE
-    print(as_object(replayed) if as_json else as_text(replayed))
+        return refuse("replay", f"cannot read {file}: {error.strerror or error}", UNREADABLE)
+    console = Console.of(sys.stdout, environ)
+    if as_json:
+        console.exact(f"{as_object(replayed)}\n")
+    else:
+        console.lines(as_lines(replayed))
     return EXIT_CODES[replayed.verdict.decision]
 
 
@@ -127,8 +133,8 @@ def as_object(replayed: Replayed) -> str:
     )
 
 
-def as_text(replayed: Replayed) -> str:
-    """The same for people, with what led to it."""
+def as_lines(replayed: Replayed) -> list[str]:
+    """The same for people, with what led to it. Cells have a tab between them."""
     facts, verdict = replayed.facts, replayed.verdict
     ignored = ", ".join(f"{why}: {count}" for why, count in facts.ignored.items())
     denied = ", ".join(dict.fromkeys(facts.denied_tools))
@@ -141,4 +147,4 @@ def as_text(replayed: Replayed) -> str:
         ("verdict", str(verdict.decision) + (f" ({verdict.failure})" if verdict.failure else "")),
         ("because", verdict.reason),
     ]
-    return "\n".join([*replayed.story, "", *(f"{name + ':':<15}{text}" for name, text in rows if text)])
+    return [*replayed.story, "", *(f"{name}:\t{' '.join(text.split())}" for name, text in rows if text)]

@@ -7,6 +7,7 @@ files beyond the bounds are refused.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -26,6 +27,17 @@ _PLAIN = frozenset(
 )
 _SAID = 200
 """Characters of what YAML's parser says."""
+_KEY = re.compile(r"(\w[\w.:-]*?) *:(?:\s|$)")
+_ENDS = ("end of stream", "<stream end>")
+_REMEDIES = (
+    ("'\\t'", "indent with spaces, not tabs"),
+    ("mapping values", "give each setting a line, and put text with a colon in it in quotes"),
+    ("cannot start any token", "put such text in quotes"),
+    ("escape character", "write \\\\ for a backslash, or take single quotes"),
+    *((end, "close the quotes or the bracket that begins here") for end in _ENDS),
+)
+"""What is allowed, by what YAML's parser says."""
+_LINES = "write a line `setting: value` for each setting, and indent what belongs to it by spaces, all of it alike"
 _MAPPING = "must be a mapping, a line `setting: value` for each setting"
 
 
@@ -106,13 +118,14 @@ def read_entries(file: bytes | str) -> tuple[tuple[Entry, ...], tuple[Problem, .
         _check_shape(text)
         root = yaml.compose(text, yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        tabs = " (indent with spaces, not tabs)" if "'\\t'" in str(error.problem) else ""
-        said = f"is not valid YAML: {str(error.problem or error.context)[:_SAID]}{tabs}"
-        raise FileInvalid(_place(mark), said) from error
+        problem = str(error.problem or error.context)[:_SAID]
+        began = error.context_mark if any(end in problem for end in _ENDS) else None
+        remedy = next((remedy for sign, remedy in _REMEDIES if sign in problem), _LINES)
+        place = _place(began or error.problem_mark or error.context_mark)
+        raise _invalid(text, place, f"is not valid YAML: {problem}; {remedy}") from error
     except yaml.reader.ReaderError as error:
-        said = f"there is the character U+{ord(text[error.position]):04X}, which YAML does not allow"
-        raise FileInvalid(_place_of(text, error.position), said) from error
+        said = f"there is the character U+{ord(text[error.position]):04X}, which YAML does not allow; take it out"
+        raise _invalid(text, _place_of(text, error.position), said) from error
     if root is None or (isinstance(root, yaml.ScalarNode) and root.tag == f"{_PREFIX}null"):
         return (), ()
     if not isinstance(root, yaml.MappingNode):
@@ -147,11 +160,18 @@ def _text(data: bytes) -> str:
     except UnicodeDecodeError as error:
         before = data[: error.start].decode("utf-8", errors="replace")
         said = f"is not UTF-8: there is the byte 0x{data[error.start]:02x}; save the file as UTF-8"
-        raise FileInvalid(_place_of(before, len(before)), said) from error
+        raise _invalid(before, _place_of(before, len(before)), said) from error
     if len(text) > MAX_CHARACTERS:
         said = f"has {len(text)} characters, and this is the first too many; at most {MAX_CHARACTERS} are allowed"
         raise FileInvalid(_place_of(text, MAX_CHARACTERS), said)
     return text
+
+
+def _invalid(text: str, place: Place, said: str) -> FileInvalid:
+    """With the setting's name, as far as lines tell it where YAML is not read: the last one that begins a line."""
+    lines = reversed(text.split("\n")[: place.line])
+    key = next((found[1] for line in lines if (found := _KEY.match(line))), "")
+    return FileInvalid(place, f"`{key}`: {said}" if key.isprintable() and 0 < len(key) <= MAX_LABEL else said)
 
 
 def _check_shape(text: str) -> None:
@@ -162,10 +182,10 @@ def _check_shape(text: str) -> None:
     for event in yaml.parse(text, yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent):
             said = f"the alias *{str(event.anchor)[:MAX_LABEL]} is not allowed; write the value out"
-            raise FileInvalid(_place(event.start_mark), said)
+            raise _invalid(text, _place(event.start_mark), said)
         if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
             said = f"the anchor &{event.anchor[:MAX_LABEL]} is not allowed; write values out wherever they are needed"
-            raise FileInvalid(_place(event.start_mark), said)
+            raise _invalid(text, _place(event.start_mark), said)
         if isinstance(event, yaml.DocumentStartEvent):
             documents += 1
             if documents > 1:
@@ -174,7 +194,7 @@ def _check_shape(text: str) -> None:
             depth += 1
             if depth > MAX_DEPTH:
                 said = f"is nested deeper than any setting; at most {MAX_DEPTH} levels are allowed"
-                raise FileInvalid(_place(event.start_mark), said)
+                raise _invalid(text, _place(event.start_mark), said)
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
 

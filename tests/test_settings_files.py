@@ -20,7 +20,13 @@ INPUTS = {"INPUT_GITHUB_TOKEN": "ghs_1", "INPUT_ANTHROPIC_API_KEY": "sk-1"}
 Read = Callable[[str], Config]
 
 WHOLE = "give a whole number from 0 to 50"
-TEXTS = "give text, or in the file a mapping with the keys all, implement, continue, conflict, ci-fix"
+TEXTS = "give text, or in the file a mapping with the keys all, implement, continue, conflict, ci-fix, request"
+TAB = "found character '\\t' that cannot start any token; indent with spaces, not tabs"
+AT = "found character '@' that cannot start any token; put such text in quotes"
+OPEN = "close the quotes or the bracket that begins here"
+COLON = "give each setting a line, and put text with a colon in it in quotes"
+BACKSLASH = "write \\\\ for a backslash, or take single quotes"
+LINES = "write a line `setting: value` for each setting, and indent what belongs to it by spaces, all of it alike"
 PUBLISHED = "replace that secret, since it has been published, and give the new one as an input"
 NAME = "a name must be plain text of at most 50 characters in one line"
 MAPPING = "must be a mapping, a line `setting: value` for each setting"
@@ -70,7 +76,10 @@ BAD: Mapping[str, tuple[str | bytes, tuple[str, ...]]] = {
         (f"1:15: `instructions`: the key 'fly' is not allowed; {TEXTS}",),
     ),
     "a list in a list": ("setup: [[x]]\n", ("1:9: `setup`: is nested too deeply; give plain text there",)),
-    "too deep": ("setup: [[[[[[x]]]]]]\n", ("1:11: is nested deeper than any setting; at most 4 levels are allowed",)),
+    "too deep": (
+        "setup: [[[[[[x]]]]]]\n",
+        ("1:11: `setup`: is nested deeper than any setting; at most 4 levels are allowed",),
+    ),
     "very deep": ("[" * 60_000, ("1:5: is nested deeper than any setting; at most 4 levels are allowed",)),
     "NUL, escaped": (
         'setup: ["a\\0b"]\n',
@@ -83,14 +92,29 @@ BAD: Mapping[str, tuple[str | bytes, tuple[str, ...]]] = {
     # YAML
     "a tab": (
         "setup:\n\t- x\n",
-        ("2:1: is not valid YAML: found character '\\t' that cannot start any token (indent with spaces, not tabs)",),
+        (f"2:1: `setup`: is not valid YAML: {TAB}",),
     ),
-    "quotes left open": ("label: 'x\n", ("2:1: is not valid YAML: found unexpected end of stream",)),
+    "quotes left open": ("label: 'x\n", (f"1:8: `label`: is not valid YAML: found unexpected end of stream; {OPEN}",)),
     "a bracket left open": (
         "reviewers: [alice\n",
-        ("2:1: is not valid YAML: expected ',' or ']', but got '<stream end>'",),
+        (f"1:12: `reviewers`: is not valid YAML: expected ',' or ']', but got '<stream end>'; {OPEN}",),
     ),
-    "a colon too many": ("label: a: b\n", ("1:9: is not valid YAML: mapping values are not allowed here",)),
+    "a colon too many": (
+        "label: a: b\n",
+        (f"1:9: `label`: is not valid YAML: mapping values are not allowed here; {COLON}",),
+    ),
+    "lines that are not in one column": (
+        "draft: never\nsetup:\n  - x\n - y\n",
+        (f"4:2: `setup`: is not valid YAML: expected <block end>, but found '<block sequence start>'; {LINES}",),
+    ),
+    "a character that YAML keeps for itself": (
+        "labels:\n  fast: {model: @x}\n",
+        (f"2:17: `labels`: is not valid YAML: {AT}",),
+    ),
+    "a backslash in double quotes": (
+        'check-command: "grep \\d"\n',
+        (f"1:23: `check-command`: is not valid YAML: found unknown escape character 'd'; {BACKSLASH}",),
+    ),
     "a tag that runs code": (
         "label: !!python/name:os.system x\n",
         ("1:8: `label`: the tag 'python/name:os.system' is not allowed; write plain text",),
@@ -98,10 +122,10 @@ BAD: Mapping[str, tuple[str | bytes, tuple[str, ...]]] = {
     "a tag of one's own": ("model: !env MODEL\n", ("1:8: `model`: the tag '!env' is not allowed; write plain text",)),
     "an anchor": (
         "label: &x a\nmodel: *x\n",
-        ("1:8: the anchor &x is not allowed; write values out wherever they are needed",),
+        ("1:8: `label`: the anchor &x is not allowed; write values out wherever they are needed",),
     ),
-    "an alias": ("label: *x\n", ("1:8: the alias *x is not allowed; write the value out",)),
-    "a bomb": (BOMB, ("1:4: the anchor &a is not allowed; write values out wherever they are needed",)),
+    "an alias": ("label: *x\n", ("1:8: `label`: the alias *x is not allowed; write the value out",)),
+    "a bomb": (BOMB, ("1:4: `a`: the anchor &a is not allowed; write values out wherever they are needed",)),
     "a merge key": ("<<: {draft: never}\n", ("1:1: `<<` is not a setting; the README lists them all",)),
     "two documents": ("draft: never\n---\ndraft: auto\n", ("2:1: a second document begins here; only one is allowed",)),
     "a list": ("- label\n", (f"1:1: {MAPPING}",)),
@@ -109,14 +133,20 @@ BAD: Mapping[str, tuple[str | bytes, tuple[str, ...]]] = {
     # bytes
     "Latin-1": (
         "draft: never\ngit-user-name: Zoë\n".encode("latin-1"),
-        ("2:18: is not UTF-8: there is the byte 0xeb; save the file as UTF-8",),
+        ("2:18: `git-user-name`: is not UTF-8: there is the byte 0xeb; save the file as UTF-8",),
     ),
     "UTF-16": (
         "draft: never\n".encode("utf-16"),
         ("1:1: is not UTF-8: there is the byte 0xff; save the file as UTF-8",),
     ),
-    "NUL": ("draft: ne\0ver\n", ("1:10: there is the character U+0000, which YAML does not allow",)),
-    "a bell": ("label: \x07\n", ("1:8: there is the character U+0007, which YAML does not allow",)),
+    "NUL": (
+        "draft: ne\0ver\n",
+        ("1:10: `draft`: there is the character U+0000, which YAML does not allow; take it out",),
+    ),
+    "a bell": (
+        "label: \x07\n",
+        ("1:8: `label`: there is the character U+0007, which YAML does not allow; take it out",),
+    ),
     "a byte order mark in the middle": (
         "label: a\ufeffb\n",
         ("1:8: `label`: there is a character that no text can have; give a label of at most 42 characters",),

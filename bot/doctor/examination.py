@@ -10,7 +10,7 @@ from bot.doctor.facts import Facts
 from bot.doctor.words import Finding, Level
 
 CHECKS: tuple[Callable[[Facts], Finding], ...] = (
-    *(of_files.settings, of_files.git, of_files.workflow, of_files.wake),
+    *(of_files.settings, of_files.git, of_files.workflow, of_files.commands, of_files.wake),
     *(of_token.token, of_token.permissions, of_github.actions, of_github.pull_requests, of_github.job_tokens),
     *(of_github.ci, of_github.issue_branch, of_github.base_branch, of_github.labels, of_token.secrets),
     *(of_github.paused, of_agent.claude, of_agent.agent_code),

@@ -7,12 +7,14 @@ from collections.abc import Iterable
 
 from bot.ci.found import CiWorkflow, watched_names
 from bot.doctor.facts import Facts, Hub
-from bot.doctor.shipped import readable
+from bot.doctor.shipped import condition_of, lets_through, readable, starts_on
 from bot.doctor.words import Finding, Level, say, unknown
 from bot.init.files import SETTINGS_FILE, WAKE, WORKFLOW
 from bot.settings import SETTINGS
 
-_BEGINNING = re.compile(r"startsWith\(github\.event\.label\.name, '([^']+)'\)")
+_SHIPPED = f"{SETTINGS['label'].default}:"
+"""How labels begin that the shipped workflow lets through."""
+_BRANCH = re.compile(r"startsWith\(\s*github\.event\.pull_request\.head\.ref,\s*'([^']+)'\s*\)", re.IGNORECASE)
 LEAST_GIT = (2, 31)
 """The first that takes configuration from the environment, where credentials stand in no argument."""
 
@@ -53,17 +55,37 @@ def workflow(facts: Facts) -> Finding:
         return say("workflow.missing", file=WORKFLOW)
     if why := readable(WORKFLOW, text):
         return say("workflow.unreadable", why=why, file=WORKFLOW)
-    asking = facts.files.config.asking
-    if unheard := [one for one in (asking.asked, *asking.profiles) if not _names(text, one)]:
-        return say("workflow.label", label=unheard[0], file=WORKFLOW)
+    if not starts_on(text, "issues", "labeled"):
+        return say("workflow.deaf", file=WORKFLOW)
+    asking, condition = facts.files.config.asking, condition_of(text)
+    if unheard := [one for one in (asking.asked, *asking.profiles) if not lets_through(condition, one)]:
+        key = "workflow.older" if all(one.startswith(_SHIPPED) for one in unheard) else "workflow.label"
+        return say(key, label=listed(unheard, "and"), file=WORKFLOW)
     if isinstance(facts.hub, Hub) and facts.hub.on_default is False:
         return say("workflow.unpushed", file=WORKFLOW, branch=facts.hub.default_branch)
     return say("workflow.there", file=WORKFLOW, label=label)
 
 
-def _names(text: str, label: str) -> bool:
-    """Whether the workflow's text names a label, whole or by how it begins."""
-    return f"'{label}'" in text or any(label.startswith(beginning) for beginning in _BEGINNING.findall(text))
+def commands(facts: Facts) -> Finding:
+    """Whether comments and reviews reach Nightjar."""
+    text, config = facts.files.workflow, facts.files.config
+    if facts.files.unread:
+        return unknown("commands", facts.files.unread)
+    if text is None or readable(WORKFLOW, text):
+        return unknown("commands", f"there is no {WORKFLOW} that can be read")
+    if not starts_on(text, "issue_comment", "created"):
+        return say("commands.unheard", file=WORKFLOW)
+    condition = condition_of(text)
+    if condition and "comment" not in condition:
+        return say("commands.stopped", file=WORKFLOW)
+    if not config.repair_on_review:
+        return say("commands.heard", file=WORKFLOW)
+    if not starts_on(text, "pull_request_review", "submitted"):
+        return say("commands.reviews", file=WORKFLOW)
+    branch, beginnings = f"{config.branch_prefix}issue-", _BRANCH.findall(condition)
+    if beginnings and not any(map(branch.startswith, beginnings)):
+        return say("commands.branches", file=WORKFLOW, named=listed(beginnings), branch=branch)
+    return say("commands.both", file=WORKFLOW)
 
 
 def wake(facts: Facts) -> Finding:

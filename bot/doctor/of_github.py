@@ -150,17 +150,19 @@ def base_branch(facts: Facts) -> Finding:
 
 
 def labels(facts: Facts) -> Finding:
-    """The label that asks for a Run; the others are made when they are needed."""
-    label = facts.files.config.label
+    """The labels that ask for a Run; the others are made when they are needed."""
+    asking = facts.files.config.asking
     if isinstance(facts.hub, Hub) and not facts.hub.has_issues:
         return say("labels.off", page=facts.hub.page)
     there = facts.hub.labels if isinstance(facts.hub, Hub) else Unknown(why_not(facts))
     if isinstance(there, Unknown):
         return unknown("labels", there.why)
-    if label not in there:
-        return say("labels.missing", label=label, page=page_of(facts))
-    missing = "" if len(there) > 1 else "; Runs make the others when they need them"
-    return say("labels.there", label=label, missing=missing)
+    if asking.asked not in there:
+        return say("labels.missing", label=asking.asked, page=page_of(facts))
+    if absent := [label for label in asking.profiles if label not in there]:
+        return say("labels.profiles", label=listed(absent), page=page_of(facts))
+    missing = "" if there & set(asking.states) else "; Runs make the others when they need them"
+    return say("labels.there", label=listed([asking.asked, *asking.profiles], "and"), missing=missing)
 
 
 def paused(facts: Facts) -> Finding:

@@ -12,6 +12,8 @@ from bot.init.files import WORKFLOW
 
 _USES = re.compile(r"^[^@]*/nightjar(?:/[^@]*)?@", re.IGNORECASE)
 _SECRET = re.compile(r"\bsecrets\.([A-Za-z_]\w*)")
+_LEFT_OUT = re.compile(r"!\s*contains\((?:[^()]|\([^()]*\))*\)")
+_BEGINNING = re.compile(r"startswith\(\s*github\.event\.label\.name,\s*'([^']+)'\s*\)")
 _COMMIT = re.compile(r"@[0-9a-f]{40}$")
 JOBS_OWN = "GITHUB_TOKEN"
 
@@ -40,6 +42,35 @@ def action_of(text: str) -> str:
 def is_by_commit(action: str) -> bool:
     """Whether the action is named by a commit id."""
     return _COMMIT.search(action) is not None
+
+
+def starts_on(text: str, event: str, action: str) -> bool:
+    """Whether the workflow runs on that action of that event, such as `labeled` of `issues`."""
+    rule = parsed(WORKFLOW, text)[1].get(event)
+    return rule is not None and (rule.types is None or action in rule.types)
+
+
+def condition_of(text: str) -> str:
+    """The `if` of the job that works; "" where it has none, or where there is no such job."""
+    document, _ = parsed(WORKFLOW, text)
+    for job in _jobs(document):
+        if any(_is_ours(step) for step in _steps_of(job)):
+            return str(job.get("if", ""))
+    return ""
+
+
+def lets_through(condition: str, label: str) -> bool:
+    """Whether an `if` lets a label through, as far as its text tells: it names the label, whole or by how that begins,
+    and not among those that it leaves out. One that does not look at labels stops none.
+    """
+    condition, label = condition.lower(), label.lower()  # as GitHub compares
+    if "label" not in condition:
+        return True
+    left_out, rest = " ".join(_LEFT_OUT.findall(condition)), _LEFT_OUT.sub("", condition)
+    whole = (f"'{label}'", f'"{label}"')
+    if any(name in left_out for name in whole):
+        return False
+    return any(name in rest for name in whole) or any(map(label.startswith, _BEGINNING.findall(rest)))
 
 
 def permissions_of(text: str) -> Mapping[str, str] | None:

@@ -76,13 +76,47 @@ SAYINGS: Mapping[str, Saying] = {
         _FAILURE, "there is no {file}: nothing starts", "Run `nightjar init`, and push the files"
     ),
     "workflow.unreadable": Saying(_FAILURE, "{why}", "Mend it, or take it anew: `nightjar init --print {file}`"),
+    "workflow.deaf": Saying(
+        _FAILURE,
+        "{file} does not run on issues that get a label: nothing starts",
+        "Add `labeled` to the types of `issues` in its `on`",
+    ),
     "workflow.label": Saying(
         _FAILURE,
-        "by the settings {label} asks for a Run, and {file} does not name it: that label starts nothing",
+        "by the settings {label} asks for a Run, and the `if` in {file} does not let it through: it starts nothing",
         "Write {label} into the `if` of its first job",
+    ),
+    "workflow.older": Saying(
+        _FAILURE,
+        "by the settings {label} asks for a Run, and the `if` in {file} does not let it through: it starts nothing",
+        "Take the newer `if`, which `nightjar init --print {file}` shows",
     ),
     "workflow.unpushed": Saying(
         _WARNING, "{file} is not on {branch} yet, and a label starts only what is there", "Commit and push it"
+    ),
+    "commands.heard": Saying(_OK, "{file} runs on comments, where /nightjar begins a command"),
+    "commands.both": Saying(
+        _OK, "{file} runs on comments, where /nightjar begins a command, and on reviews, for `repair-on-review`"
+    ),
+    "commands.unheard": Saying(
+        _WARNING,
+        "commands in comments start nothing: {file} does not run on issue_comment",
+        "`nightjar init --print {file}` shows the newer one, which does",
+    ),
+    "commands.stopped": Saying(
+        _WARNING,
+        "commands in comments start nothing: the `if` in {file} lets no comment through",
+        "`nightjar init --print {file}` shows the newer one, which does",
+    ),
+    "commands.reviews": Saying(
+        _WARNING,
+        "`repair-on-review` is on, and {file} does not run on pull_request_review: reviews start nothing",
+        "`nightjar init --print {file}` shows the newer one, which does",
+    ),
+    "commands.branches": Saying(
+        _WARNING,
+        "`repair-on-review` is on, and the `if` in {file} lets through reviews of {named}*, not of {branch}*",
+        "Write {branch} there",
     ),
     "wake.unreadable": Saying(_FAILURE, "{why}", "Mend it, or take it anew: `nightjar init --print {file}`"),
     "wake.there": Saying(_OK, "{file} takes Runs up when {names} has ended"),
@@ -217,6 +251,11 @@ SAYINGS: Mapping[str, Saying] = {
     "labels.missing": Saying(
         _FAILURE,
         "there is no label {label}: nobody can ask for a Run",
+        "Make it: GH_TOKEN=$(gh auth token) nightjar init, or by hand at {page}/labels",
+    ),
+    "labels.profiles": Saying(
+        _WARNING,
+        "there is no label {label}, which asks for a Run with its profile's settings",
         "Make it: GH_TOKEN=$(gh auth token) nightjar init, or by hand at {page}/labels",
     ),
     "secrets.there": Saying(_OK, "{names} is there"),

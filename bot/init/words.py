@@ -9,7 +9,9 @@ from bot.clone.address import Address
 
 NOTHING = "Nothing to do: the three files are in place{labels}. `nightjar doctor` looks at the rest."
 TAKE = "To take it as it would be written: nightjar init --print {path} > {path}"
-NO_LABELS = "  not made\tlabels: {why}. Runs make theirs when they need them; the one that asks you can make by hand."
+NO_LABELS = (
+    "  not made\tlabels: {why}. Runs make theirs when they need them; by hand you can make what asks for one: {asking}."
+)
 DETACHED = "HEAD is on no branch: switch to one before you commit."
 _MODEL_KEY = "ANTHROPIC_API_KEY"
 _TOKEN = "NIGHTJAR_TOKEN"

@@ -1,6 +1,4 @@
-"""What a command prints for people: as wide as their terminal is, with colours only where they are wanted, and whatever
-letters the terminal knows.
-"""
+"""What a command prints for people: as wide as their terminal is, and with colours only where they are wanted."""
 
 from __future__ import annotations
 
@@ -61,13 +59,8 @@ class Console:
         return f"{match[1]}\x1b[{_COLOURS[match[2]]}m{match[2]}\x1b[0m"
 
     def _write(self, text: str) -> None:
-        """In whatever letters the stream takes, and however much of it is read."""
+        self.stream.write(text)
         self.stream.flush()
-        try:
-            self.stream.buffer.write(text.encode(self.stream.encoding or "utf-8", errors="replace"))
-            self.stream.flush()
-        except BrokenPipeError:  # `| head`: what is left in the buffer must not be tried again at exit
-            os.dup2(os.open(os.devnull, os.O_WRONLY), self.stream.fileno())
 
 
 def _shown(text: str) -> str:

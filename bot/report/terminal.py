@@ -39,7 +39,7 @@ def run_page(record: Record, saves: Sequence[Save], now: datetime, width: int) -
         more=len(saves) > _SAVES,
         plain=plain,
     )
-    return laid_out(text, width)
+    return laid_out(text.strip("\n"), width)
 
 
 def plain(text: str) -> str:
@@ -51,7 +51,7 @@ def plain(text: str) -> str:
 def laid_out(text: str, width: int) -> str:
     """Cells, with tabs between them, in columns; lines that are too long, folded."""
     out: list[str] = []
-    for in_columns, group in groupby(text.strip("\n").split("\n"), key=lambda line: "\t" in line):
+    for in_columns, group in groupby(text.split("\n"), key=lambda line: "\t" in line):
         lines = list(group)
         out += _columns([line.split("\t") for line in lines], width) if in_columns else _folded(lines, width)
     return "\n".join(out) + "\n"

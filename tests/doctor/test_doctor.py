@@ -18,8 +18,8 @@ from tests.init.desk import CI, FILES, SETTINGS, WAKE, WORKFLOW, Desk, Said
 Told = dict[str, tuple[str, str, str]]
 """By check: level, text, remedy."""
 CHECKS = (
-    *("settings", "git", "workflow", "wake", "token", "permissions", "actions", "pull-requests", "job-tokens", "ci"),
-    *("issue-branch", "base-branch", "labels", "secrets", "paused", "claude", "agent-code"),
+    *("settings", "git", "workflow", "commands", "wake", "token", "permissions", "actions", "pull-requests"),
+    *("job-tokens", "ci", "issue-branch", "base-branch", "labels", "secrets", "paused", "claude", "agent-code"),
 )
 
 
@@ -64,7 +64,7 @@ def test_all_is_well(set_up: Desk, model: ScriptedModel) -> None:
     """Every check is ok, claude's too, which was asked one question by way of the forwarder; exit code 0."""
     said = doctor(set_up, ANTHROPIC_API_KEY="scripted", ANTHROPIC_BASE_URL=model.url)
     assert (said.code, said.err) == (0, "")
-    assert [line.split()[:2] for line in said.lines[1:-1]] == [["ok", check] for check in CHECKS]
+    assert [line.split()[:2] for line in said.lines[1:-2]] == [["ok", check] for check in CHECKS]
     assert said.lines[-1] == f"All {len(CHECKS)} checks are ok."
     for text in (
         "a classic token of a person, alice, from GH_TOKEN",
@@ -133,7 +133,7 @@ def test_everything_is_wrong_on_github(set_up: Desk) -> None:
     page = f"{desk.hub.server_url}/acme/widget"
     wanted = {
         "git": ("warning", "half of it the default", "Set both `git-user-name` and `git-user-email`"),
-        "workflow": ("failure", "does not name it: that label starts nothing", "Write robot into the `if`"),
+        "workflow": ("failure", "does not let it through: it starts nothing", "Write robot into the `if`"),
         "wake": ("failure", "waits for Builds: no workflow here is called that", "Name those that are here, CI"),
         "actions": ("failure", "friends/nightjar is not among", f"Add friends/nightjar@*: {page}/settings/actions"),
         "pull-requests": ("failure", "Actions may not create them", "Allow GitHub Actions to create and approve"),
@@ -188,7 +188,7 @@ def test_offline(set_up: Desk) -> None:
         "claude",
         "ci",
     }
-    assert levels(found, "ok") == {"settings", "git", "workflow", "wake", "agent-code"}
+    assert levels(found, "ok") == {"settings", "git", "workflow", "commands", "wake", "agent-code"}
 
 
 def test_nobody_gave_anything(set_up: Desk) -> None:
@@ -337,8 +337,8 @@ def test_how_it_looks(make_desk: MakeDesk) -> None:
     """Piped it is one line a check without colours; a narrow terminal folds; `--json` is JSON and nothing else."""
     desk = make_desk(FILES)
     said = desk.run("doctor", "--offline")
-    assert len(said.lines) == len(CHECKS) + 2
-    assert said.lines[-1].startswith("1 failure, 1 warning, 12 unknown; ")
+    assert len(said.lines) == len(CHECKS) + 3
+    assert said.lines[-1].startswith("1 failure, 1 warning, 13 unknown; ")
     narrow = desk.run("doctor", "--offline", environ={"COLUMNS": "40"})
     assert max(len(line) for line in narrow.lines if " " in line.strip() and "/" not in line) <= 40
     assert (

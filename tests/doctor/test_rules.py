@@ -105,6 +105,22 @@ def ruled(*kinds: str) -> Hub:
 
 
 PINNED = TEXT.replace("acme/nightjar@v1", f"acme/nightjar@{'a' * 40}")
+OLDER = """\
+on:
+  issues:
+    types: [labeled]
+jobs:
+  run:
+    if: github.event_name == 'workflow_dispatch' || github.event.label.name == 'nightjar'
+    steps:
+      - uses: acme/nightjar@v1
+        with: {anthropic-api-key: "${{ secrets.ANTHROPIC_API_KEY }}"}
+"""
+"""The first workflow that was shipped, in short: without profiles, without commands in comments."""
+ON_REVIEW = "repair-on-review: true\n"
+UNLESS = "github.event_name == 'workflow_dispatch' || github.event.label.name == 'nightjar'"
+LISTED = """contains(fromJSON('["robot", "nightjar"]'), github.event.label.name)"""
+FAST = "labels: {nightjar:fast: {max-repairs: 1}}\n"
 ALL_SECRETS = files(ci=FoundCi((replace(CI, secrets=("*",)),)))
 SAID: Mapping[str, Facts] = {
     "settings.none": WELL,
@@ -117,8 +133,16 @@ SAID: Mapping[str, Facts] = {
     "workflow.there": WELL,
     "workflow.missing": files(workflow=None),
     "workflow.unreadable": files(workflow="on: [\n"),
+    "workflow.deaf": files(workflow=TEXT.replace("types: [labeled]", "types: [opened]")),
     "workflow.label": settings("label: robot\n"),
+    "workflow.older": settings(FAST, workflow=OLDER),
     "workflow.unpushed": hub(on_default=False),
+    "commands.heard": WELL,
+    "commands.both": settings(ON_REVIEW),
+    "commands.unheard": files(workflow=OLDER),
+    "commands.stopped": files(workflow=OLDER.replace("[labeled]", "[labeled]\n  issue_comment:")),
+    "commands.reviews": settings(ON_REVIEW, workflow=TEXT.replace("  pull_request_review:", "  pull_request_target:")),
+    "commands.branches": settings(f"{ON_REVIEW}branch-prefix: robot/\n"),
     "wake.there": WELL,
     "wake.hourly": files(ci=FoundCi()),
     "wake.missing": files(wake=None),
@@ -163,6 +187,7 @@ SAID: Mapping[str, Facts] = {
     "base-branch.waits": replace(settings("merge: squash\n"), hub=ruled("pull_request")),
     "labels.there": hub(labels=frozenset({"nightjar"})),
     "labels.off": hub(has_issues=False),
+    "labels.profiles": settings(FAST),
     "labels.missing": hub(labels=frozenset({"nightjar:ready"})),
     "secrets.there": WELL,
     "secrets.given": in_a_job(WELL),
@@ -251,7 +276,17 @@ def test_what_nobody_could_tell_is_unknown(facts: Facts, check: str, why: str) -
         ("permissions.given", replace(token(scopes=("public_repo",)), hub=replace(HUB, is_private=False))),
         ("permissions.given", in_a_job(WELL, JOBS)),
         ("permissions.writes", in_a_job(files(workflow=None), JOBS)),
-        ("workflow.there", settings("labels: {nightjar:fast: {max-repairs: 1}}\n")),
+        ("workflow.there", settings(FAST)),
+        ("workflow.older", settings("labels: {'nightjar:fast': {draft: never}, 'nightjar:slow': {}}", workflow=OLDER)),
+        ("workflow.label", settings("labels: {'nightjar:fast': {draft: never}, quick: {}}", workflow=OLDER)),
+        ("workflow.there", settings("label: robot", workflow=OLDER.replace("label.name == 'nightjar'", LISTED))),
+        ("workflow.label", settings("label: other", workflow=OLDER.replace("label.name == 'nightjar'", LISTED))),
+        ("workflow.there", settings("label: Robot", workflow=OLDER.replace("'nightjar'", "'robot'"))),
+        ("workflow.there", settings("label: robot", workflow=OLDER.replace(UNLESS, "github.actor == 'alice'"))),
+        ("workflow.there", files(workflow=OLDER.replace("\n    types: [labeled]", ""))),
+        ("workflow.older", settings(FAST, workflow=TEXT.replace('"nightjar:working"', '"nightjar:fast"'))),
+        ("commands.unheard", files(workflow=TEXT.replace("types: [created]", "types: [edited]"))),
+        ("labels.there", replace(settings(FAST), hub=replace(HUB, labels=frozenset({"nightjar", "nightjar:fast"})))),
         ("workflow.label", settings("labels: {quick: {max-repairs: 1}}\n")),
         ("actions.on", files(workflow=PINNED, ci=FoundCi())),
         ("actions.on", replace(files(workflow=PINNED), hub=replace(HUB, actions=ActionsPolicy(True, by_commit=True)))),
@@ -271,6 +306,7 @@ def test_what_makes_the_difference(key: str, facts: Facts) -> None:
     """The same rule with other facts: who asks, whose action it is, what is merged how."""
     found = of(key, facts)
     assert found.text.startswith(SAYINGS[key].text.partition("{")[0])
+    assert found.remedy.startswith(SAYINGS[key].remedy.partition("{")[0])
     assert found.level is SAYINGS[key].level
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -196,6 +195,16 @@ def test_settings_that_are_there_are_looked_at(desk: Desk) -> None:
     assert "did you mean `label`" in said.out
 
 
+def test_labels_of_profiles(desk: Desk) -> None:
+    """Labels of the settings file's profiles ask for Runs too: they are made, or named where nobody can make them."""
+    desk.write(SETTINGS, "labels:\n  nightjar:fast: {max-repairs: 1}\n  nightjar:slow: {draft: never}\n")
+    assert "by hand you can make what asks for one: nightjar, nightjar:fast, nightjar:slow." in desk.init().flat
+    said = desk.init(GH_TOKEN=desk.token)
+    assert " made labels: nightjar, nightjar:fast, nightjar:slow, nightjar:working, " in said.flat
+    assert desk.made() == 8
+    assert " there labels\n" in desk.init(GH_TOKEN=desk.token).flat
+
+
 def test_a_link_out_of_the_repository(desk: Desk) -> None:
     """Where `.github` is a link that leads elsewhere nothing is written through it, and each file says so."""
     elsewhere = desk.folder / "elsewhere"
@@ -240,37 +249,11 @@ def test_colours_where_they_are_wanted(desk: Desk) -> None:
         assert "\x1b" not in seen
 
 
-def test_a_reader_that_has_gone(desk: Desk) -> None:
-    """`nightjar init --dry-run | head -1` prints no traceback."""
-    reader, writer = os.pipe()
-    os.close(reader)
-    done = subprocess.run(
-        [sys.executable, "-m", "bot", "init", "--dry-run"],
-        cwd=desk.clone,
-        env=desk.environment(),
-        stdout=writer,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    os.close(writer)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def test_an_unknown_path(desk: Desk) -> None:
     """`--print` of something else is one line that names what there is."""
     said = desk.init("--print", "README.md")
     assert (said.code, said.out, len(said.err.splitlines())) == (2, "", 1)
     assert f"'README.md' is none of the files that are written: {WORKFLOW}, {WAKE}, {SETTINGS}" in said.err
-
-
-@pytest.mark.parametrize("command", ["init", "doctor"])
-def test_help_has_an_example_and_the_exit_codes(desk: Desk, command: str) -> None:
-    """`--help` shows how the command is called and what its exit codes mean."""
-    said = desk.run(command, "--help")
-    assert said.code == 0
-    assert f"\n  GH_TOKEN=$(gh auth token) nightjar {command}" in said.out
-    assert "exit codes: 0 " in said.out
 
 
 @pytest.mark.parametrize(
