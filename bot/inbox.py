@@ -7,7 +7,7 @@ costs no request of the API's hourly limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from bot.git import Git, unreachable
 from bot.open_runs import ASKED
@@ -15,6 +15,8 @@ from bot.request import Request
 from bot.stored import UnreadableRecord, request_from_json, request_to_json
 
 FILE = "request.json"
+_LOOKS = 5
+"""Times that they are listed and fetched until none was taken in between."""
 _IDENTITY = ("-c", "user.name=nightjar", "-c", "user.email=nightjar@users.noreply.github.com")
 
 
@@ -40,19 +42,27 @@ class RequestRefs:
     def waiting(self, issue: int) -> tuple[Request, ...]:
         """What is asked of the Run on `issue`, oldest first. Raises `RunFailed`."""
         self._git.open()
-        place = f"{ASKED}{issue}/"
-        done = self._git.network("ls-remote", "--quiet", self._git.remote.url, f"{place}*")
-        if done.code:
-            raise unreachable("what people ask of the Run could not be read", done)
-        refs = {ref: commit for commit, _, ref in (line.partition("\t") for line in done.out.splitlines())}
-        if not refs:
-            return ()
-        words = ("fetch", "--quiet", "--no-tags", "--depth", "1", self._git.remote.url)
-        done = self._git.network(*words, *refs)
-        if done.code:
-            raise unreachable("what people ask of the Run could not be fetched", done)
+        refs: dict[str, str] = {}
+        for _ in range(_LOOKS):
+            refs = self._listed(issue)
+            if not refs or self._fetched(refs):
+                break
         found = (self._read(ref, commit) for ref, commit in refs.items())
         return tuple(sorted((one for one in found if one is not None), key=lambda one: (one.at, one.id)))
+
+    def _listed(self, issue: int) -> dict[str, str]:
+        done = self._git.network("ls-remote", "--quiet", self._git.remote.url, f"{ASKED}{issue}/*")
+        if done.code:
+            raise unreachable("what people ask of the Run could not be read", done)
+        return {ref: commit for commit, _, ref in (line.partition("\t") for line in done.out.splitlines())}
+
+    def _fetched(self, refs: Iterable[str]) -> bool:
+        """Whether they are here; not where another job has taken one since they were listed."""
+        words = ("fetch", "--quiet", "--no-tags", "--depth", "1", self._git.remote.url)
+        done = self._git.network(*words, *refs)
+        if done.code and "couldn't find remote ref" not in done.err:
+            raise unreachable("what people ask of the Run could not be fetched", done)
+        return not done.code
 
     def taken(self, issue: int, requests: Sequence[Request]) -> None:
         """They have been heard and wait no longer. Raises `RunFailed`."""

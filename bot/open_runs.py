@@ -20,6 +20,8 @@ SLOT = "refs/nightjar/slot/"
 ASKED = "refs/nightjar/asked/"
 """Requests that no Run has taken yet, by issue (`bot.inbox`)."""
 FILE = "record.json"
+_LOOKS = 5
+"""Times that refs are listed and fetched until they have stood still in between."""
 
 
 class OpenRunRefs:
@@ -32,10 +34,12 @@ class OpenRunRefs:
 
     def others(self, issue: int = 0) -> OpenRuns:
         """All that are not over, except the one on `issue`. Raises `RunFailed`."""
-        refs = self._listed()
-        numbers = sorted(int(name) for ref in refs if (name := ref.removeprefix(OPEN)) != ref and name.isdigit())
-        found = {number: refs[f"{OPEN}{number}"] for number in numbers if number != issue}
-        self._fetch(found)
+        for _ in range(_LOOKS):
+            refs = self._listed()
+            numbers = sorted(int(name) for ref in refs if (name := ref.removeprefix(OPEN)) != ref and name.isdigit())
+            found = {number: refs[f"{OPEN}{number}"] for number in numbers if number != issue}
+            if self._fetched(found):
+                break
         records = (self._record(number, commit) for number, commit in found.items())
         slots = {int(name) for ref in refs if (name := ref.removeprefix(SLOT)) != ref and name.isdigit()}
         asked = {int(name) for ref in refs if (name := ref.removeprefix(ASKED).partition("/")[0]).isdigit()}
@@ -48,22 +52,25 @@ class OpenRunRefs:
             raise unreachable("the Runs that are not over could not be read", done)
         return {ref: commit for commit, _, ref in (line.partition("\t") for line in done.out.splitlines())}
 
-    def _fetch(self, found: dict[int, str]) -> None:
-        """The newest Record of each, without what came before it."""
+    def _fetched(self, found: dict[int, str]) -> bool:
+        """Whether the newest Record of each is here, without what came before it. Not where one moved on between the
+        list and the fetch: one that ended then has git fetch none, and who is in line cannot be told without them.
+        """
         lacking = [number for number, commit in found.items() if not self._has(commit)]
         if not lacking:
-            return
+            return True
         words = ("fetch", "--quiet", "--no-tags", "--depth", "1", self._git.remote.url)
         done = self._git.network(*words, *(f"+{OPEN}{number}:{OPEN}{number}" for number in lacking))
         if done.code and "couldn't find remote ref" not in done.err:  # a Run that ended just now is no longer open
             raise unreachable("the Records of the Runs that are not over could not be fetched", done)
+        return all(self._has(found[number]) for number in lacking)
 
     def _has(self, commit: str) -> bool:
         return not self._git.local("cat-file", "-e", commit, check=False).code
 
     def _record(self, number: int, commit: str) -> Record | None:
         if not self._has(commit):
-            return None  # it moved on between the list and the fetch: whoever moved it looks after it
+            return None  # it moves on all the time: whoever moves it looks after it
         try:
             return from_json(self._git.local("cat-file", "blob", f"{commit}:{FILE}", check=False).out)
         except UnreadableRecord as unreadable:

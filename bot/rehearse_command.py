@@ -47,7 +47,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="play a whole Run against this repository, without touching it or GitHub",
         description="Play a whole Run against the repository you stand in, without touching it or GitHub.",
         epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--issue", metavar="FILE|URL", help="first line the title, the rest the text; - is stdin")
     parser.add_argument(

@@ -16,7 +16,7 @@ from bot.git import Git, Remote
 from bot.inbox import RequestRefs
 from bot.open_runs import OpenRunRefs
 from bot.request import Request, Wants
-from bot.sandbox.github import Answer, EmbeddedGitHub, Fault, SandboxRepository
+from bot.sandbox.github import Act, Answer, EmbeddedGitHub, Fault, SandboxRepository
 
 FIX = Request(
     *(Wants.FIX, 77, "bob", "2026-05-01T12:00:00Z", "https://x/77"), text="Rename it.\n\n“Quickly”", workflow="n.yml"
@@ -117,3 +117,14 @@ def test_github_is_away(place: Place) -> None:
     place.hub.faults.add(Fault("GET", r"/info/refs", Answer(503), times=0))
     with pytest.raises(RunFailed, match="what people ask of the Run could not be read"):
         place.requests().waiting(7)
+
+
+def test_one_is_taken_in_between(place: Place) -> None:
+    """What another job takes between the list and the fetch hides nothing else."""
+    place.requests().leave(7, FIX)
+    place.requests().leave(7, STOP)
+    other = place.requests()
+    look = Fault("GET", r"/info/refs\?service=git-upload-pack", Act(lambda: other.taken(7, [FIX])), nth=2)
+    requests = place.requests()
+    place.hub.faults.add(look)
+    assert requests.waiting(7) == (STOP,)

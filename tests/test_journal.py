@@ -17,7 +17,7 @@ from bot.journal import RunJournal
 from bot.open_runs import OpenRunRefs
 from bot.ports import SlotTaken
 from bot.record import JobEntry, Outcome, Record, Trigger, WaitsFor
-from bot.sandbox.github import Answer, Drop, EmbeddedGitHub, Fault, SandboxRepository
+from bot.sandbox.github import Act, Answer, Drop, EmbeddedGitHub, Fault, SandboxRepository
 
 NOON = "2026-05-01T12:00:00.000+00:00"
 PUSH = r"/git-receive-pack$"
@@ -162,3 +162,18 @@ def test_a_run_seen_twice_is_fetched_once(runners: Runners) -> None:
     assert {request.method for request in asked} <= {"GET", "POST"}
     assert len(asked) == 2
     assert not any(request.counted for request in runners.hub.requests)
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["ends", "goes on"])
+def test_a_run_that_moves_on_hides_no_other(runners: Runners, told: bool) -> None:
+    """One that ends or goes on between the list and the fetch takes nobody out of the line."""
+    moving, *others = (runners.journal(issue) for issue in (1, 2, 3))
+    record = moving.publish(run(1))
+    for issue, journal in enumerate(others, start=2):
+        journal.publish(run(issue).parked_for(WaitsFor.SLOT, NOON))
+    after = replace(record, outcome=Outcome.READY, told=True) if told else replace(record, claimed=True)
+    look = Fault("GET", r"/info/refs\?service=git-upload-pack", Act(lambda: moving.publish(after)), nth=2)
+    queue = runners.queue()
+    runners.hub.faults.add(look)
+    seen = [one.trigger.issue for one in queue.others().records]
+    assert seen == ([2, 3] if told else [1, 2, 3])
