@@ -94,6 +94,8 @@ class Answering:
             last = journal.last()
         except UnreadableRecord as unreadable:
             self.runner.log(f"The newest Run's Record could not be read: {unreadable}.")
+            if self.commanded.command.verb is Verb.RETRY:
+                return self._begin(None)
             return self.say(Answer.UNREADABLE, None)
         command = self._command()
         config = settings_of(last, self.config)[1] if last else self.config

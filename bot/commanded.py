@@ -16,6 +16,8 @@ from bot.trigger import Asked, BadEvent, Ignored
 
 EVENTS = ("issue_comment", "pull_request_review")
 CHANGES_REQUESTED = "changes_requested"
+_LONGEST = 16_000
+"""Characters of what is asked for that a Session is told: some hundred remarks of a review."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Commanded:
 
     def request(self, wants: Wants, workflow: str, text: str = "") -> Request:
         """What the Run is asked for."""
-        return Request(wants, self.id, self.asked_by, self.at, self.url, text, workflow)
+        return Request(wants, self.id, self.asked_by, self.at, self.url, text[:_LONGEST], workflow)
 
     def asked(self, issue: int, label: str) -> Asked:
         """The same person asking for a Run on `issue`, with the settings that `label` stands for."""

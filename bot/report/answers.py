@@ -23,7 +23,7 @@ ANSWERS: Mapping[str, str] = {
     "no_run": "There was no Run on this issue yet. Its label, or `/nightjar retry`, asks for one.",
     "unreadable": (
         "What the newest Run on this issue left cannot be read, so that nothing can be said or done about it. "
-        "`nightjar show` says why; the label asks for a fresh Run."
+        "`nightjar show` says why; the label, or `/nightjar retry`, asks for a fresh Run."
     ),
     "over": "The Run is over: there is nothing to stop.",
     "at_work": "A Run is at work on this already. `/nightjar stop` ends it.",
@@ -42,7 +42,7 @@ ANSWERS: Mapping[str, str] = {
         "The {cost} that the Run may cost are spent (`max-cost-usd`). `/nightjar retry` asks for another Run."
     ),
     "taken": "The Run is at work; it makes this Repair as soon as it gets to it, before it ends.",
-    "waits": "The Run {waits}; it makes this Repair when it goes on.",
+    "waits": "The Run {waits}, and makes this Repair then.",
     "begun": "A Run is begun.",
 }
 """By `bot.commands.Answer`."""

@@ -121,7 +121,7 @@ class _Mask:
         self._commits: dict[str, str] = {}
 
     def __call__(self, text: str) -> str:
-        text = text.replace(f"{self._folder}/clone", "/home/alice/widget").replace(str(self._folder), "/home/alice")
+        text = text.replace(f"{self._folder}/clone", "~/widget").replace(str(self._folder), "~")
         for pattern, stand_in in _MASKS:
             text = re.sub(pattern, stand_in, text)
         text = re.sub(r" +$", "", _PASSING.sub("", text), flags=re.MULTILINE)
