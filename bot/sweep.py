@@ -98,7 +98,7 @@ class Sweep:
             self.runner.log(f"The Run on issue #{issue}, {record.state}: {decided[issue]}.")
             if decided[issue] is Due.TAKE_UP and not self._started(record):
                 here = here or issue
-        self._start_asked(now)
+        here = here or next(iter(self._start_asked(now)), 0)
         return self._here(here) if here else 0
 
     def _due(self, record: Record) -> Due:
@@ -132,13 +132,15 @@ class Sweep:
             self.runner.log(f"No job could be started for issue #{issue}: {refused}")
         return not refused
 
-    def _start_asked(self, now: OpenRuns) -> None:
+    def _start_asked(self, now: OpenRuns) -> tuple[int, ...]:
+        """The issues on which a Repair is asked for, and for which no job could be started."""
         from bot.taking_up import start_asked
 
         try:
-            start_asked(now, self.wiring, self.runner.log)
+            return start_asked(now, self.wiring, self.runner.log)
         except RunFailed as failed:
             self.runner.log(f"What people asked for could not be looked at: {failed.reason}")
+            return ()
 
     def _end(self, record: Record) -> None:
         """Report a Run that nothing else can report any more."""

@@ -102,8 +102,11 @@ def hand_on(config: Config, wiring: Wiring, log: Callable[[str], None]) -> None:
         log(f"The next Run could not be started: {failed.reason}. A sweep will do it.")
 
 
-def start_asked(found: OpenRuns, wiring: Wiring, log: Callable[[str], None]) -> None:
-    """Start a job for each Repair that was asked for too late for the Run that it was asked of. Raises `RunFailed`."""
+def start_asked(found: OpenRuns, wiring: Wiring, log: Callable[[str], None]) -> tuple[int, ...]:
+    """Start a job for each Repair that was asked for too late for the Run that it was asked of; the issues for which
+    GitHub started none. Raises `RunFailed`.
+    """
+    left = []
     for issue in sorted(found.asked - {record.trigger.issue for record in found.records}):
         waiting = wiring.requests.waiting(issue)
         wiring.requests.taken(issue, [request for request in waiting if request.wants is Wants.STOP])
@@ -111,3 +114,5 @@ def start_asked(found: OpenRuns, wiring: Wiring, log: Callable[[str], None]) -> 
         if fixes:
             refused = wiring.workflows.take_up(fixes[0].workflow, issue)
             log(f"A Repair is asked for on issue #{issue}: {refused or 'a job was started for it'}.")
+            left += [issue] if refused else []
+    return tuple(left)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bot.clock import Clock
-from bot.credential import FixedToken
 from bot.failures import RunFailed
-from bot.git import Git, Remote
-from bot.inbox import RequestRefs
-from bot.open_runs import OpenRunRefs
 from bot.request import Request, Wants
-from bot.sandbox.github import Act, Answer, EmbeddedGitHub, Fault, SandboxRepository
+from bot.sandbox.github import Act, Answer, EmbeddedGitHub, Fault
+from tests.runners import Runners
 
 FIX = Request(
     *(Wants.FIX, 77, "bob", "2026-05-01T12:00:00Z", "https://x/77"), text="Rename it.\n\n“Quickly”", workflow="n.yml"
@@ -24,45 +19,14 @@ FIX = Request(
 STOP = Request(Wants.STOP, 78, "alice", "2026-05-01T12:30:00Z", "https://x/78")
 
 
-class Place:
-    """A remote, and what a job of its own sees of it each time."""
-
-    def __init__(self, folder: Path, hub: EmbeddedGitHub) -> None:
-        self._folder = folder
-        self._remote = Remote(f"{hub.server_url}/acme/widget.git", FixedToken(hub.issue_token("nightjar[bot]")))
-        self.hub = hub
-        self.repository: SandboxRepository = hub.create_repository("acme/widget", {"a.txt": "one\n"})
-        self.heard: list[str] = []
-        self._number = 0
-
-    def requests(self) -> RequestRefs:
-        """On another runner."""
-        return RequestRefs(self._git(), self.heard.append)
-
-    def open_runs(self) -> OpenRunRefs:
-        """On another runner."""
-        return OpenRunRefs(self._git(), self.heard.append)
-
-    def point(self, ref: str, commit: str) -> None:
-        """Somebody has a ref stand at a commit of the branch `asked`."""
-        git = self._git()
-        git.open()
-        git.fetch("asked")
-        assert git.network("push", "--quiet", git.remote.url, f"{commit}:{ref}").code == 0
-
-    def _git(self) -> Git:
-        self._number += 1
-        return Git(self._folder / f"{self._number}", self._remote, Clock(scale=1000), os.environ)
-
-
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+def place(tmp_path: Path) -> Iterator[Runners]:
     """An empty inbox."""
-    with EmbeddedGitHub(tmp_path / "hub") as hub:
-        yield Place(tmp_path / "runners", hub)
+    with EmbeddedGitHub(tmp_path / "hub", ci=False) as hub:
+        yield Runners(tmp_path, hub)
 
 
-def test_left_and_taken(place: Place) -> None:
+def test_left_and_taken(place: Runners) -> None:
     """A request is there for any other job, as it was asked, until it is taken; the oldest comes first."""
     place.requests().leave(7, STOP)
     place.requests().leave(7, FIX)
@@ -72,14 +36,14 @@ def test_left_and_taken(place: Place) -> None:
     assert place.requests().waiting(7) == (STOP,)
 
 
-def test_left_twice(place: Place) -> None:
+def test_left_twice(place: Runners) -> None:
     """An event that is delivered twice asks once."""
     place.requests().leave(7, FIX)
     place.requests().leave(7, FIX)
     assert place.requests().waiting(7) == (FIX,)
 
 
-def test_taken_twice(place: Place) -> None:
+def test_taken_twice(place: Runners) -> None:
     """Crossing off what somebody else has crossed off already is no failure."""
     place.requests().leave(7, FIX)
     place.requests().taken(7, [FIX])
@@ -88,30 +52,33 @@ def test_taken_twice(place: Place) -> None:
     assert place.requests().waiting(7) == ()
 
 
-def test_issues_with_the_same_beginning(place: Place) -> None:
+def test_issues_with_the_same_beginning(place: Runners) -> None:
     """Issue 7 and issue 77 are told apart."""
     place.requests().leave(77, FIX)
     assert place.requests().waiting(7) == ()
 
 
-def test_seen_beside_the_open_runs(place: Place) -> None:
+def test_seen_beside_the_open_runs(place: Runners) -> None:
     """Whoever looks at the Runs that are not over sees on which issues something is asked for."""
     place.requests().leave(7, FIX)
     place.requests().leave(7, STOP)
     place.requests().leave(9, replace(FIX, id=79))
-    assert place.open_runs().others().asked == {7, 9}
+    assert place.queue().others().asked == {7, 9}
 
 
-def test_damaged(place: Place) -> None:
+def test_damaged(place: Runners) -> None:
     """A request that cannot be read is said in the log and left alone; the others are heard."""
     damaged = place.repository.commit("asked", {"request.json": "{}"}, "Not a request")
     place.requests().leave(7, FIX)
-    place.point("refs/nightjar/asked/7/80", damaged)
+    git = place.git()
+    git.open()
+    git.fetch("asked")
+    assert git.network("push", "--quiet", git.remote.url, f"{damaged}:refs/nightjar/asked/7/80").code == 0
     assert place.requests().waiting(7) == (FIX,)
     assert "refs/nightjar/asked/7/80 is left alone" in place.heard[0]
 
 
-def test_github_is_away(place: Place) -> None:
+def test_github_is_away(place: Runners) -> None:
     """Where GitHub cannot be asked, that is the reason, and nothing is taken for empty."""
     place.requests().leave(7, FIX)
     place.hub.faults.add(Fault("GET", r"/info/refs", Answer(503), times=0))
@@ -119,7 +86,7 @@ def test_github_is_away(place: Place) -> None:
         place.requests().waiting(7)
 
 
-def test_one_is_taken_in_between(place: Place) -> None:
+def test_one_is_taken_in_between(place: Runners) -> None:
     """What another job takes between the list and the fetch hides nothing else."""
     place.requests().leave(7, FIX)
     place.requests().leave(7, STOP)

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bot.clock import Clock
-from bot.credential import FixedToken
 from bot.failures import RunFailed
-from bot.git import Git, Remote
-from bot.journal import RunJournal
-from bot.open_runs import OpenRunRefs
 from bot.ports import SlotTaken
 from bot.record import JobEntry, Outcome, Record, Trigger, WaitsFor
-from bot.sandbox.github import Act, Answer, Drop, EmbeddedGitHub, Fault, SandboxRepository
+from bot.sandbox.github import Act, Answer, Drop, EmbeddedGitHub, Fault
+from tests.runners import Runners
 
 NOON = "2026-05-01T12:00:00.000+00:00"
 PUSH = r"/git-receive-pack$"
@@ -28,38 +23,6 @@ def run(issue: int) -> Record:
     trigger = Trigger("acme/widget", issue, "t", "b", "nightjar", "alice", NOON, "42", 1, "https://x")
     job = JobEntry("42", 1, "https://x", "nightjar.yml", NOON)
     return Record(trigger=trigger, base="main", branch=f"nightjar/issue-{issue}", max_repairs=5, jobs=(job,))
-
-
-class Runners:
-    """A remote, and as many runners as are asked for."""
-
-    def __init__(self, folder: Path, hub: EmbeddedGitHub) -> None:
-        self._folder = folder
-        self._remote = Remote(f"{hub.server_url}/acme/widget.git", FixedToken(hub.issue_token("nightjar[bot]")))
-        self.hub = hub
-        self.repository: SandboxRepository = hub.create_repository("acme/widget", {"a.txt": "one\n"})
-        self.heard: list[str] = []
-        self._number = 0
-
-    def journal(self, issue: int) -> RunJournal:
-        """The journal of a Run on a runner of its own, which has looked at the ref."""
-        git = self._git()
-        journal = RunJournal(git.bare.parent / "record.json", git, issue, lambda text: text)
-        journal.last()
-        return journal
-
-    def queue(self) -> OpenRunRefs:
-        """What another runner sees."""
-        return OpenRunRefs(self._git(), self.heard.append)
-
-    def _git(self) -> Git:
-        self._number += 1
-        return Git(self._folder / f"{self._number}", self._remote, Clock(scale=1000), os.environ)
-
-    @property
-    def refs(self) -> set[str]:
-        """Nightjar's refs."""
-        return {ref.removeprefix("refs/nightjar/") for ref in self.repository.refs() if "/nightjar/" in ref}
 
 
 @pytest.fixture

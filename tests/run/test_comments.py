@@ -12,6 +12,7 @@ from bot.credential import FixedToken
 from bot.git import Git, Remote
 from bot.inbox import RequestRefs
 from bot.request import Request, Wants
+from bot.sandbox.github import Answer, Fault
 from tests.run.town import Town, town
 from tests.sandbox.conftest import Caller
 
@@ -218,10 +219,15 @@ def left(played: Town, folder: Path, request: Request) -> None:
     RequestRefs(Git(folder, remote, Clock(), os.environ), print).leave(played.issue, request)
 
 
-def test_fix_heard_too_late(tmp_path: Path) -> None:
-    """What was asked of a Run that ended before it looked is done by a Run that the next sweep starts."""
+@pytest.mark.parametrize("may_start", [True, False], ids=["in another job", "in the sweep"])
+def test_fix_heard_too_late(tmp_path: Path, may_start: bool) -> None:
+    """What was asked of a Run that ended before it looked is done by a Run that the next sweep starts, or goes on with
+    itself where the token may start no job.
+    """
     with town(tmp_path, SAY_IT + REPAIRS) as played:
         number = ready(played)
+        if not may_start:
+            played.hub.faults.add(Fault("POST", "/dispatches$", Answer(403), times=0))
         at = Clock.today().isoformat(timespec="seconds")
         request = Request(Wants.FIX, 77, "alice", at, "https://x", "Say what it is for, please.", "nightjar.yml")
         left(played, tmp_path / "left", request)
