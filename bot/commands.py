@@ -159,6 +159,6 @@ def _fix(command: Command, last: Record | None, config: Config, branch: str) -> 
 
 def used_up(last: Record, config: Config) -> Answer | None:
     """Which cap leaves no room for one more Repair; None while there is some."""
-    if len(last.repairs) + len(last.requests) >= (config.max_repairs if last.told else last.max_repairs):
+    if last.repairs_taken >= (config.max_repairs if last.told else last.max_repairs):
         return Answer.REPAIRS_USED
     return Answer.MONEY_USED if last.cost_usd >= config.max_cost_usd else None

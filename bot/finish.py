@@ -22,10 +22,10 @@ from bot.journal import RunJournal
 from bot.own_comments import found_in, own_comments
 from bot.ports import GitHub, IssueComment, Workspace
 from bot.profiles import settings_of
-from bot.progress import stopped_by
+from bot.progress import stopped_by, unheard
 from bot.record import FailureEntry, Outcome, Record
 from bot.report.actions import Runner
-from bot.request import Requests, Wants
+from bot.request import Requests
 from bot.steps import step_at
 from bot.stored import UnreadableRecord, from_json
 from bot.trigger import Job, issue_of, issue_of_branch, pull_request_of, read_job
@@ -141,10 +141,8 @@ def _stopped(record: Record, requests: Requests, runner: Runner) -> Record:
         return record
     if not why:
         return record
-    known = {request.id for request in record.requests}
-    fixes = tuple(one for one in asked if one.wants is Wants.FIX and one.id not in known)
-    failure = FailureEntry("cancelled", why)
-    return replace(record, outcome=Outcome.CANCELLED, failure=failure, requests=(*record.requests, *fixes))
+    waiting = (*record.requests, *unheard(asked, record))
+    return replace(record, outcome=Outcome.CANCELLED, failure=FailureEntry("cancelled", why), requests=waiting)
 
 
 def _published(journal: RunJournal, runner: Runner) -> Record | None:

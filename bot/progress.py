@@ -150,13 +150,9 @@ class Progress:
             return False
         if not found:
             return False
-        known = {one.id for one in self.record.requests} | {
-            repair.request.id for repair in self.record.repairs if repair.request and not repair.interrupted
-        }
         before = self.record.requests
-        for request in found:
-            if request.wants is Wants.FIX and request.id not in known:
-                self._take_request(request)
+        for request in unheard(found, self.record):
+            self._take_request(request)
         self.publish()
         try:
             self.ports.requests.taken(issue, found)
@@ -167,7 +163,7 @@ class Progress:
         return self.record.requests != before
 
     def _take_request(self, request: Request) -> None:
-        if len(self.record.repairs) + len(self.record.requests) < self.record.max_repairs:
+        if self.record.repairs_taken < self.record.max_repairs:
             self.keep(requests=(*self.record.requests, request))
         else:
             used = f"all {self.record.max_repairs} Repairs are used"
@@ -176,6 +172,13 @@ class Progress:
     def is_swept(self) -> bool:
         """Whether a workflow of the repository takes parked Runs up: nothing else does so for certain."""
         return any(_SWEEPS.search(text) for text in self.ports.workspace.pushed().files.values())
+
+
+def unheard(requests: Sequence[Request], record: Record) -> tuple[Request, ...]:
+    """The Repairs that are asked for and that the Record does not know of: one may be found once more."""
+    begun = (repair.request.id for repair in record.repairs if repair.request)
+    known = {*begun, *(request.id for request in record.requests)}
+    return tuple(one for one in requests if one.wants is Wants.FIX and one.id not in known)
 
 
 def stopped_by(requests: Sequence[Request], record: Record) -> str:

@@ -344,6 +344,11 @@ class Record:
         return sum(entry.cost_usd for entry in self.sessions)
 
     @property
+    def repairs_taken(self) -> int:
+        """Repairs that count against the cap: those that were begun, and those that are asked for."""
+        return sum(not (repair.interrupted and repair.request) for repair in self.repairs) + len(self.requests)
+
+    @property
     def api_retries(self) -> int:
         """How often a Session was taken up again because the model's API had failed."""
         return sum("-retry-" in entry.name for entry in self.sessions)

@@ -134,12 +134,18 @@ def test_another_branch() -> None:
 
 
 def test_no_repair_is_left() -> None:
-    """A Repair by request counts, and so do those that are asked for and not begun."""
+    """A Repair by request counts, and so do those that are asked for and not begun; one taken up again counts once."""
     repair = RepairEntry(1, ("test",), "a", "b")
     settings = config(max_repairs="2")
-    for used in (run(repairs=(repair, repair)), run(repairs=(repair,), requests=(REQUEST,))):
+    asked_again = replace(repair, request=REQUEST, interrupted=True)
+    for used in (
+        run(repairs=(repair, repair)),
+        run(repairs=(repair,), requests=(REQUEST,)),
+        run(repairs=(repair, asked_again), requests=(REQUEST,)),
+    ):
         assert decide(FIX, used, settings, branch="", going=False) == Decision(ANSWER, Answer.REPAIRS_USED)
-    assert decide(FIX, run(repairs=(repair,)), settings, branch="", going=False).act is Act.FOLLOW_UP
+    for left in (run(repairs=(repair,)), run(repairs=(asked_again,), requests=(REQUEST,))):
+        assert decide(FIX, left, settings, branch="", going=False).act is Act.FOLLOW_UP
 
 
 def test_no_money_is_left() -> None:
