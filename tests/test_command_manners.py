@@ -77,9 +77,11 @@ class Visitor:
         return {**known, "TERM": "xterm", "TMPDIR": str(self.folder), **more}
 
     def start(self, *words: str, to: int = subprocess.PIPE, **environ: str) -> subprocess.Popen[bytes]:
-        """Start a command; what it prints goes `to` a file. It leads a group of processes, as at a terminal."""
+        """Start a command; what it prints goes `to` a file. It leads a group of processes and can be interrupted, as at
+        a terminal, also where the tests themselves run in the background, which a shell has ignore SIGINT.
+        """
         return subprocess.Popen(
-            [sys.executable, "-m", "bot", *words],
+            ["env", "--default-signal=INT", sys.executable, "-m", "bot", *words],
             cwd=self.clone,
             env=self.environment(**environ),
             stdin=subprocess.DEVNULL,
@@ -127,8 +129,12 @@ class Visitor:
 
 
 def ended(running: subprocess.Popen[bytes]) -> Ended:
-    """A command, at its end."""
-    out, err = running.communicate(timeout=PATIENCE)
+    """A command, at its end; one that does not end is killed."""
+    with running:
+        try:
+            out, err = running.communicate(timeout=PATIENCE)
+        finally:
+            running.kill()
     return Ended(running.returncode, (out or b"").decode(), err.decode())
 
 

@@ -84,8 +84,8 @@ def test_bad_settings_file(make_stage: MakeStage, text: str, said: list[str]) ->
     [
         ({"GITHUB_EVENT_PATH": "/nowhere/event.json"}, "/nowhere/event.json cannot be read", "the event's JSON file"),
         ({"GITHUB_EVENT_PATH": ""}, "GITHUB_EVENT_PATH is not set", "a job of GitHub Actions"),
-        ({"GITHUB_EVENT_NAME": "push"}, "event 'push' cannot start a Run", "issues or workflow_dispatch"),
-        ({"GITHUB_EVENT_NAME": ""}, "event '(none)' cannot start a Run", "issues or workflow_dispatch"),
+        ({"GITHUB_EVENT_NAME": "push"}, "event 'push' cannot start a Run", "issue_comment or pull_request_review"),
+        ({"GITHUB_EVENT_NAME": ""}, "event '(none)' cannot start a Run", "issue_comment or pull_request_review"),
         ({"GITHUB_REPOSITORY": "widget"}, "GITHUB_REPOSITORY must be owner/name, not 'widget'", "GitHub Actions"),
         ({"NIGHTJAR_TIME_SCALE": "0"}, "NIGHTJAR_TIME_SCALE", "a number above 0"),
     ],
