@@ -221,7 +221,7 @@ class Workspace(Protocol):
         """Commit what the Session left uncommitted, and take its commits over; the new head."""
 
     def reopen(self, *, base: str, branch: str, base_commit: str) -> bool:
-        """Go on in what an earlier process of this job prepared; False when it is not there."""
+        """Go on in what was prepared in this job for that branch; False when it is not there."""
 
     def sample_base(self, base: str) -> str:
         """Fetch `base`, the Base branch from here on; its tip."""

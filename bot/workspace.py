@@ -21,6 +21,8 @@ from bot.ports import FileChange, Merge
 
 _SHOWN_SIZE = 1024 * 1024
 """Bytes from which on a file is named when the remote refuses a push."""
+_PREPARED = "nightjar.prepared"
+"""Where the program's repository says whose Issue branch the checkout is of, once that is whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class GitWorkspace:
             head = checkpoint
         self._git.local("update-ref", f"refs/heads/{branch}", head)
         self._check_out(head)
+        self._git.local("config", _PREPARED, branch)
         return self._base_commit, head
 
     def _room_for_the_branch(self) -> None:
@@ -95,9 +98,13 @@ class GitWorkspace:
         return not self._git.local("merge-base", "--is-ancestor", head, checkpoint, check=False).code
 
     def reopen(self, *, base: str, branch: str, base_commit: str) -> bool:
-        """Go on in what an earlier process of this job prepared; False when it is not there."""
+        """Go on in what was prepared in this job; False when it is not there, or is another Run's: a sweep ends
+        several.
+        """
         self._base, self._branch, self._base_commit = base, branch, base_commit
-        return self._git.bare.is_dir() and (self._git.checkout / ".git").is_dir()
+        if not (self._git.bare.is_dir() and (self._git.checkout / ".git").is_dir()):
+            return False
+        return self._git.local("config", _PREPARED, check=False).out.strip() == branch
 
     def sample_base(self, base: str) -> str:
         """Fetch `base`, the Base branch from here on; its tip."""

@@ -40,6 +40,37 @@ def test_in_a_session(tmp_path: Path, wait: str, workflow: str) -> None:
         assert not any("/slot/" in ref or "/open/" in ref for ref in played.repository.refs())
 
 
+def test_two_at_once(tmp_path: Path) -> None:
+    """One sweep tells both, and brings the work of each, which only its checkpoint has, onto its own branch."""
+    script = """
+    case "$kind" in
+      implement) right; touch $word/did-$issue; gate moved;;
+      *) touch $word/at-$issue; gate never;;
+    esac
+    """
+    with town(tmp_path, script, files=ALONE) as played:
+        issues = (played.issue, played.open_issue())
+        for issue in issues:
+            played.label(issue)
+            played.wait((tmp_path / "word" / f"did-{issue}").exists)
+        other = {"calc.py": "def add(a, b):\n    return b + a\n"}  # a conflict, repaired before the first push
+        played.repository.commit("main", other, "Meanwhile on main", author="dana")
+        played.open("moved")
+        for issue in issues:
+            played.wait((tmp_path / "word" / f"at-{issue}").exists)
+        for run in played.actions.runs("Nightjar"):
+            if run.status == "in_progress":
+                played.actions.lose(run.id)
+        played.settle()
+        played.tick()
+        for issue in issues:
+            (ending,) = played.endings(issue)
+            assert "the Run's process ended without a word while repairing" in ending
+            assert f"**What was kept.** The branch [`nightjar/issue-{issue}`]" in ending
+            assert "Worth knowing" not in ending
+            assert "a - b" in played.repository.file(f"nightjar/issue-{issue}", "calc.py")
+
+
 def test_before_the_first_push(tmp_path: Path) -> None:
     """What the first Session has left is lost with the runner, as the ending says; nothing else is."""
     with town(tmp_path, "right; touch $word/at; gate never", files=ALONE) as played:
