@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from bot.beginning import begin
 from bot.commanded import Commanded
 from bot.commands import GOOD, Act, Answer, Command, Decision, Verb, decide
+from bot.completing import complete
 from bot.config import Config
 from bot.failures import RunFailed
-from bot.finish import complete
+from bot.handing_on import hand_on
 from bot.journal import RunJournal
 from bot.ports import PullRequestNow
 from bot.profiles import settings_of
@@ -23,7 +24,7 @@ from bot.record import FailureEntry, Outcome, Record
 from bot.report.actions import Runner
 from bot.request import Wants
 from bot.stored import UnreadableRecord
-from bot.taking_up import follow_up_here, hand_on, take_up
+from bot.taking_up import follow_up_here, take_up
 from bot.telling import Heard, tell
 from bot.trigger import Answered, Ignored, Job, issue_of_branch, may_ask, may_this_bot
 from bot.wiring import Wiring
@@ -165,7 +166,7 @@ class Answering:
             self.wiring.requests.leave(self.issue, request)
             return self.say(Answer.STOPS_LATER, last, "another job has just taken it up")
         told = complete(ended, self.config, self.wiring, journal, cancelled=True)
-        hand_on(self.config, self.wiring, self.runner.log)
+        hand_on(self.job, self.config, self.wiring, self.runner.log)
         return self.say(decision.answer, told)
 
     def _fix(self, decision: Decision, command: Command, last: Record, journal: RunJournal) -> Record | Ignored:

@@ -88,6 +88,7 @@ class Answer(StrEnum):
     TAKEN = "taken"
     WAITS = "waits"
     BEGUN = "begun"
+    TOO_LATE = "too_late"
 
 
 GOOD = frozenset({Answer.STATUS, Answer.STOPPED, Answer.STOPS, Answer.STOPS_LATER, Answer.TAKEN, Answer.WAITS})

@@ -1,37 +1,32 @@
 """`nightjar finish`: the job's last step reports a Run whose own process could not: killed, cancelled, out of memory.
 
 It reads the Record that the Run left on the runner, or, in a job of its own after the runner was lost, the one on the
-Run's ref, and completes the one ending that every Run shares. What was told already is looked for first, so that
-nothing is told twice.
+Run's ref, and completes the one ending that every Run shares.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.clock import Clock
-from bot.config import SETTINGS_FILE, Config, read_config
-from bot.ending import EndingPorts, end
+from bot.completing import complete
+from bot.config import SETTINGS_FILE, read_config
 from bot.event import read_payload
 from bot.failures import RunFailed
 from bot.job_step import as_a_step
 from bot.journal import RunJournal
-from bot.own_comments import found_in, own_comments
-from bot.ports import GitHub, IssueComment, Workspace
-from bot.profiles import settings_of
 from bot.progress import stopped_by, unheard
 from bot.record import FailureEntry, Outcome, Record
 from bot.report.actions import Runner
 from bot.request import Requests
-from bot.steps import step_at
 from bot.stored import UnreadableRecord, from_json
 from bot.trigger import Job, issue_of, issue_of_branch, pull_request_of, read_job
 
 if TYPE_CHECKING:
-    from bot.wiring import Wiring
+    pass
 
 
 def finish_command(environ: Mapping[str, str]) -> int:
@@ -52,7 +47,7 @@ def _finish(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
     if left is not None and not left.parked and (why := _needs_nothing(left, job)):
         return _nothing(runner, why)
 
-    from bot.taking_up import hand_on
+    from bot.handing_on import hand_on
     from bot.wiring import Wiring
 
     with Wiring(job, config, environ, runner, clock) as wiring:
@@ -74,32 +69,8 @@ def _finish(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
         cancelled = config.job_status == "cancelled"
         record = _stopped(record, wiring.requests, runner) if cancelled else record
         complete(record, config, wiring, journal, cancelled=cancelled)
-        hand_on(config, wiring, runner.log)
+        hand_on(job, config, wiring, runner.log)
     return 0
-
-
-def complete(record: Record, config: Config, wiring: Wiring, journal: RunJournal, *, cancelled: bool) -> Record:
-    """End a Run whose own process is gone: what is known of it, told once."""
-    record, config = settings_of(record, config)
-    ports = EndingPorts(wiring.github, wiring.workspace(config), wiring.report(config), journal)
-    try:
-        wiring.confine(config)  # a Session was in what git now looks at
-        record = _with_its_work(record, ports.workspace)
-    except RunFailed as failed:
-        record = replace(record, head="").noted(f"The work could not be looked at: {failed.reason}.")
-    record = _as_it_was(record, own_comments(record, wiring.github), cancelled=cancelled)
-    return end(_with_its_pull_request(record, wiring.github), config, ports)
-
-
-def _with_its_work(record: Record, workspace: Workspace) -> Record:
-    """The Record, with the workspace that was left here, or one of what was checkpointed. Raises `RunFailed`."""
-    base_commit = record.round_base or record.base_commit
-    if workspace.reopen(base=record.base, branch=record.branch, base_commit=base_commit):
-        return record
-    if not record.head:
-        return record
-    base_commit, head = workspace.prepare(base=record.base, branch=record.branch, checkpoint=record.head)
-    return replace(record, base_commit=base_commit, head=head)
 
 
 def _left_here(environ: Mapping[str, str]) -> Record | None:
@@ -181,30 +152,3 @@ def _not_parked_after_all(left: Record, published: Record) -> Record:
 def _nothing(runner: Runner, why: str) -> int:
     runner.log(f"Nothing to finish: {why}.")
     return 0
-
-
-def _as_it_was(record: Record, comments: Sequence[IssueComment], *, cancelled: bool) -> Record:
-    """The Record with how it ended, and with what had been told but not noted down when the process died."""
-    tracking = record.tracking_comment or found_in(comments, "tracking", record)
-    record = replace(
-        record,
-        tracking_comment=tracking,
-        ending_comment=record.ending_comment or found_in(comments, "ending", record),
-        claimed=record.claimed or bool(tracking),
-    )
-    if record.outcome is not None or record.failure is not None:
-        return record
-    if cancelled:
-        return replace(record, outcome=Outcome.CANCELLED)
-    reason = f"the Run's process ended without a word while {step_at(record)}"
-    return replace(record, failure=FailureEntry("runner_lost", reason))
-
-
-def _with_its_pull_request(record: Record, github: GitHub) -> Record:
-    """As GitHub has it: it may have been opened, or marked ready, without being noted down."""
-    if not record.head:
-        return record
-    try:
-        return replace(record, pull_request=github.find_pull_request(record.branch) or record.pull_request)
-    except RunFailed:
-        return record

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -25,9 +24,7 @@ from bot.ports import (
 )
 from bot.record import Outcome, Record
 from bot.request import Request, Requests, Wants
-
-_SWEEPS = re.compile(r"^\s*command:.*\bsweep\b", re.MULTILINE)
-"""What a workflow says that takes parked Runs up. A heuristic: the line may stand in a comment's example."""
+from bot.sweeping import is_swept
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +167,8 @@ class Progress:
             self.note(f"What {request.by} asked for was not taken up, because {used}: {request.url}")
 
     def is_swept(self) -> bool:
-        """Whether a workflow of the repository takes parked Runs up: nothing else does so for certain."""
-        return any(_SWEEPS.search(text) for text in self.ports.workspace.pushed().files.values())
+        """Whether a workflow takes the Run up when it is parked."""
+        return is_swept(self.ports.workspace.pushed().files.values())
 
 
 def unheard(requests: Sequence[Request], record: Record) -> tuple[Request, ...]:

@@ -23,9 +23,17 @@ def free_slot(record: Record, others: Sequence[Record], taken: Collection[int], 
 
 def next_in_turn(others: Sequence[Record], taken: Collection[int], at_most: int) -> tuple[Record, ...]:
     """The queued Runs that can be taken up now, the oldest first: as many as there are free slots."""
-    free = sum(slot not in taken for slot in range(1, at_most + 1))
-    queued = sorted((other for other in others if other.state == "queued"), key=turn)
-    return tuple(queued[:free])
+    return in_line(others)[: free_slots(taken, at_most)]
+
+
+def in_line(others: Sequence[Record]) -> tuple[Record, ...]:
+    """The queued Runs, the oldest first."""
+    return tuple(sorted((other for other in others if other.state == "queued"), key=turn))
+
+
+def free_slots(taken: Collection[int], at_most: int) -> int:
+    """How many of `at_most` slots no Run has."""
+    return sum(slot not in taken for slot in range(1, at_most + 1))
 
 
 def ahead(record: Record, others: Sequence[Record]) -> int:

@@ -60,7 +60,7 @@ def _start(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
         return _skipped(runner, asked)
 
     from bot.answering import answer
-    from bot.taking_up import hand_on
+    from bot.handing_on import hand_on
     from bot.wiring import Wiring
 
     with Wiring(job, config, environ, runner, clock) as wiring:
@@ -75,7 +75,7 @@ def _start(environ: Mapping[str, str], runner: Runner, clock: Clock) -> int:
         if isinstance(record, Ignored):
             return _skipped(runner, record)
         if not record.slot and not clock.cancel.requested:
-            hand_on(config, wiring, runner.log)
+            hand_on(job, config, wiring, runner.log)
     return exit_code(record)
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.clock import Clock
+from bot.completing import complete
 from bot.config import SETTINGS_FILE, Config, check_claude_path, read_config
 from bot.event import read_payload
 from bot.failures import RunFailed
-from bot.finish import complete
 from bot.job_step import as_a_step
 from bot.own_runner import check_runner
 from bot.ports import OpenRuns, Time
@@ -134,10 +134,10 @@ class Sweep:
 
     def _start_asked(self, now: OpenRuns) -> tuple[int, ...]:
         """The issues on which a Repair is asked for, and for which no job could be started."""
-        from bot.taking_up import start_asked
+        from bot.handing_on import start_asked
 
         try:
-            return start_asked(now, self.wiring, self.runner.log)
+            return tuple(start_asked(now, self.wiring, self.runner.log))
         except RunFailed as failed:
             self.runner.log(f"What people asked for could not be looked at: {failed.reason}")
             return ()
@@ -157,11 +157,12 @@ class Sweep:
             self.runner.log(f"The Run on issue #{issue} could not be ended: {problem}")
 
     def _here(self, issue: int) -> int:
-        from bot.taking_up import hand_on, take_up
+        from bot.handing_on import hand_on
+        from bot.taking_up import take_up
 
         record = take_up(issue, self.job, self.config, self.wiring)
         if isinstance(record, Ignored):
             return _nothing(self.runner, record.why)
         if not record.slot:
-            hand_on(self.config, self.wiring, self.runner.log)
+            hand_on(self.job, self.config, self.wiring, self.runner.log)
         return exit_code(record)

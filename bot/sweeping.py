@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.record import Record, WaitsFor
 from bot.steps import Step, step_at
 
+_SWEEPS = re.compile(r"^\s*command:.*\bsweep\b", re.MULTILINE)
+"""What a workflow says that takes parked Runs up. A heuristic: the line may stand in a comment's example."""
 _LOST_JOBS = 2
 """So many jobs may have been lost under a Run until it ends: it may be what kills them."""
 _RUNNER_PATIENCE = 600.0
@@ -60,3 +64,8 @@ def _orphan(record: Record) -> Due:
         return Due.END
     at_rest = step_at(record) not in {Step.IMPLEMENT, Step.REPAIR}
     return Due.TAKE_UP if record.implemented and at_rest else Due.END
+
+
+def is_swept(workflows: Iterable[str]) -> bool:
+    """Whether one of a repository's workflow files takes parked Runs up: nothing else does so for certain."""
+    return any(_SWEEPS.search(text) for text in workflows)

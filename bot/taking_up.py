@@ -1,19 +1,13 @@
-"""A Run that waits goes on in this job, or one that is over in a new Run; and a Run that ended lets the next one in
-turn go on in another job.
-"""
+"""A Run that waits goes on in this job, or one that is over in a new Run."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from bot.commands import Answer, used_up
 from bot.config import Config
 from bot.failures import RunFailed
 from bot.following_up import follow_up
 from bot.journal import RunJournal
-from bot.ports import OpenRuns
 from bot.profiles import settings_of
-from bot.queueing import next_in_turn
 from bot.record import Record
 from bot.request import Request, Wants
 from bot.run import Run
@@ -82,37 +76,6 @@ def _follow_up(last: Record, job: Job, config: Config, wiring: Wiring, journal: 
         refused = Answer.NO_PULL_REQUEST
     if refused is None:
         return follow_up_here(asked[0], last, job, config, wiring, journal)
-    wiring.requests.taken(issue, asked)
     told = [tell(refused, Heard("/nightjar fix", one.by, one.url, issue), last, wiring) for one in asked]
+    wiring.requests.taken(issue, asked)  # after that nobody hears of them any more
     return Answered(told[-1].rstrip("."))
-
-
-def hand_on(config: Config, wiring: Wiring, log: Callable[[str], None]) -> None:
-    """Start the queued Runs whose turn it is, now that a slot may be free, and what was asked of Runs that are over.
-    Never fails the Run that ended.
-    """
-    try:
-        others = wiring.queue.others()
-        for record in next_in_turn(others.records, others.taken, config.max_working):
-            issue = record.trigger.issue
-            refused = wiring.workflows.take_up(record.jobs[0].workflow, issue)
-            log(f"The Run on issue #{issue} is next: {refused or 'a job was started for it'}.")
-        start_asked(others, wiring, log)
-    except RunFailed as failed:
-        log(f"The next Run could not be started: {failed.reason}. A sweep will do it.")
-
-
-def start_asked(found: OpenRuns, wiring: Wiring, log: Callable[[str], None]) -> tuple[int, ...]:
-    """Start a job for each Repair that was asked for too late for the Run that it was asked of; the issues for which
-    GitHub started none. Raises `RunFailed`.
-    """
-    left = []
-    for issue in sorted(found.asked - {record.trigger.issue for record in found.records}):
-        waiting = wiring.requests.waiting(issue)
-        wiring.requests.taken(issue, [request for request in waiting if request.wants is Wants.STOP])
-        fixes = [request for request in waiting if request.wants is Wants.FIX]
-        if fixes:
-            refused = wiring.workflows.take_up(fixes[0].workflow, issue)
-            log(f"A Repair is asked for on issue #{issue}: {refused or 'a job was started for it'}.")
-            left += [issue] if refused else []
-    return tuple(left)

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -42,6 +43,7 @@ from bot.report.actions import Runner
 from bot.report.render import Limits, ShownProfile
 from bot.report.reporter import GitHubReporter
 from bot.settings import SETTINGS
+from bot.sweeping import is_swept
 from bot.tree import GitTree
 from bot.trials import ConfinedTrials
 from bot.trigger import Job, is_public
@@ -129,13 +131,20 @@ class Wiring:
 
     def report(self, config: Config) -> GitHubReporter:
         """What tells people."""
+        return self._report(config, self._runner, self._pages(config))
+
+    def report_aside(self, config: Config) -> GitHubReporter:
+        """What tells people of a Run that is not this job's: on the job's page there is a line in the log, no more."""
+        aside = replace(self._runner, output_file=None, summary_file=None, in_actions=False)
+        return self._report(config, aside, None)
+
+    def _report(self, config: Config, runner: Runner, pages: PageWriter | None) -> GitHubReporter:
         profile = config.profile
         limits = Limits(
             *(config.max_repairs, config.max_cost_usd, config.run_timeout_minutes, config.session_timeout_minutes),
             profile=ShownProfile(profile.label, profile.names, profile.overridden) if profile else None,
         )
-        today = self._clock.today
-        return GitHubReporter(self.github, self._runner, self._redactor, limits, today, self._pages(config))
+        return GitHubReporter(self.github, runner, self._redactor, limits, self._clock.today, pages)
 
     def _pages(self, config: Config) -> PageWriter:
         """What writes the Run page; `transcripts` says whether the job is to keep it."""
@@ -162,6 +171,12 @@ class Wiring:
             CiLimits(config.ci_start_minutes, config.ci_timeout_minutes, overall),
             self.say,
         )
+
+    def is_swept(self) -> bool:
+        """Whether a workflow on the default branch takes Runs up that no job can be started for. Raises `RunFailed`."""
+        branch = self.github.default_branch()
+        texts = (self.github.read_file(path, branch) for path in self.workflows.files(branch))
+        return is_swept(text.decode(errors="replace") for text in texts if text)
 
     def time(self, config: Config) -> JobTime:
         """Time as this job has it; it begins now."""

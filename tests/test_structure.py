@@ -17,7 +17,7 @@ BOT = ROOT / "bot"
 # Data flows one way: event → trigger → run → report; policy is pure, and what touches the world stands behind `ports`.
 POLICY = (
     "cancel config ending failures kinds labels parking ports progress proof proving queueing record repetition steps "
-    "suspicion working"
+    "suspicion sweeping working"
 )
 TABLE = {
     # facts and pure rules
@@ -59,7 +59,7 @@ TABLE = {
     "isolation": "",
     # the Run
     "run": POLICY,
-    "progress": "cancel config ending failures ports record request",
+    "progress": "cancel config ending failures ports record request sweeping",
     "working": "cancel difference failures kinds parking ports progress proof proving record repetition suspicion",
     "proving": "difference ports progress proof record repetition steps suspicion",
     "parking": "labels config ending failures ports queueing record steps",
@@ -87,33 +87,34 @@ TABLE = {
     # putting it together
     "wiring": (
         "attachments claude clock config credential event failures gathering git github guard inbox job_time journal "
-        "model_access open_runs page progress report settings tree trials trigger workspace"
+        "model_access open_runs page progress report settings sweeping tree trials trigger workspace"
     ),
     "signals": "cancel claude clock",
     "own_comments": "ports record report",
     "telling": "commands own_comments record report wiring",
     "taking_up": (
-        "commands profiles stored config failures following_up journal ports queueing record request run telling "
-        "trigger wiring"
+        "commands profiles stored config failures following_up journal record request run telling trigger wiring"
     ),
+    "completing": "config ending failures journal own_comments ports profiles record steps wiring",
+    "handing_on": "commands completing config failures ports queueing record request stored telling trigger wiring",
     "beginning": "commands stored config failures guard journal ports record report run trigger wiring",
     "own_runner": "config trigger",
     "answering": (
-        "beginning commanded commands config failures finish journal ports profiles progress record report request "
-        "stored taking_up telling trigger wiring"
+        "beginning commanded commands completing config failures handing_on journal ports profiles progress record "
+        "report request stored taking_up telling trigger wiring"
     ),
     "start": (
-        "answering beginning cancel clock commanded config event failures own_runner record report signals taking_up "
-        "trigger wiring"
+        "answering beginning cancel clock commanded config event failures handing_on own_runner record report signals "
+        "taking_up trigger wiring"
     ),
     "job_step": "stored cancel clock config failures record report settings signals trigger",
     "finish": (
-        "own_comments profiles progress stored clock config ending event failures job_step journal ports record report "
-        "request steps taking_up trigger wiring"
+        "clock completing config event failures handing_on job_step journal progress record report request stored "
+        "trigger wiring"
     ),
     "sweep": (
-        "clock config event failures finish job_step own_runner ports queueing record report start stored sweeping "
-        "taking_up trigger wiring"
+        "clock completing config event failures handing_on job_step own_runner ports queueing record report start "
+        "stored sweeping taking_up trigger wiring"
     ),
     # at a terminal, before there is a Run
     "placing": "",

@@ -73,6 +73,28 @@ class GitHubWorkflows:
             raise
         return str(answer.get("conclusion") or STALE) if answer.get("status") == "completed" else ""
 
+    def files(self, branch: str) -> tuple[str, ...]:
+        """The paths of the workflow files there, those that Nightjar's own are called like first."""
+        folder = ".github/workflows"
+        try:
+            found = self._list(f"/contents/{folder}?ref={quote(branch, safe='')}")
+        except Refused as refused:
+            if refused.answer.status == HTTPStatus.NOT_FOUND:
+                return ()
+            raise
+        names = [name for name in found if name.endswith((".yml", ".yaml"))]
+        return tuple(f"{folder}/{name}" for name in sorted(names, key=lambda name: "nightjar" not in name))
+
+    def _list(self, path: str) -> tuple[str, ...]:
+        """The names in what GitHub lists there."""
+        requester, url = self._client.repository.requester, self._client.repository.url + path
+
+        def read() -> tuple[str, ...]:
+            _, data = requester.requestJsonAndCheck("GET", url)
+            return tuple(str(one["name"]) for one in data)
+
+        return self._client.ask(f"GET /repos/{self._client.name}{path}", read)
+
     def _ask(self, method: str, path: str, given: object = None) -> dict[str, object]:
         requester, url = self._client.repository.requester, self._client.repository.url + path
         request = f"{method} /repos/{self._client.name}{path}"

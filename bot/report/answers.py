@@ -44,6 +44,10 @@ ANSWERS: Mapping[str, str] = {
     "taken": "The Run is at work; it makes this Repair as soon as it gets to it, before it ends.",
     "waits": "The Run {waits}, and makes this Repair then.",
     "begun": "A Run is begun.",
+    "too_late": (
+        "The Run was over before it got to this Repair, and GitHub started no job to make it ({detail}). Ask once more "
+        "in a new comment: the job of that comment makes it."
+    ),
 }
 """By `bot.commands.Answer`."""
 

@@ -13,7 +13,7 @@ from bot.git import Git, Remote
 from bot.inbox import RequestRefs
 from bot.request import Request, Wants
 from bot.sandbox.github import Answer, Fault
-from tests.run.town import Town, town
+from tests.run.town import NOT_SWEPT, Town, town
 from tests.sandbox.conftest import Caller
 
 REPAIRS = 'case "$kind" in implement) right;; *) case "$prompt" in *"Say what it is for"*) say_it;; esac;; esac'
@@ -235,6 +235,23 @@ def test_fix_heard_too_late(tmp_path: Path, may_start: bool) -> None:
         assert played.labels() == ("nightjar:ready",), played.log
         assert played.kinds == ["implement", "repair-1"]
         assert "Asked for: by [`alice`](https://x)" in played.comments(number)[-1].body
+        assert not any("/asked/" in ref for ref in played.repository.refs())
+
+
+def test_fix_heard_too_late_where_nothing_can_start_it(tmp_path: Path) -> None:
+    """Where the token may start no job and nothing sweeps, the next Run that ends says so to whoever asked."""
+    with town(tmp_path, SAY_IT + REPAIRS, files=NOT_SWEPT) as played:
+        ready(played)
+        played.hub.faults.add(Fault("POST", "/dispatches$", Answer(403), times=0))
+        at = Clock.today().isoformat(timespec="seconds")
+        request = Request(Wants.FIX, 77, "alice", at, "https://x", "Say what it is for, please.", "nightjar.yml")
+        left(played, tmp_path / "left", request)
+        played.label(played.open_issue())
+        played.settle()
+        answer = played.tracking()[-1].splitlines()[1]
+        assert answer.startswith("> @alice asked [`/nightjar fix`](https://x): The Run was over before"), played.log
+        assert "Ask once more" in answer
+        assert played.kinds == ["implement", "implement"]
         assert not any("/asked/" in ref for ref in played.repository.refs())
 
 

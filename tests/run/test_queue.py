@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from bot.sandbox.github import Answer, Fault, Wait
-from tests.run.town import Town, town
+from tests.run.town import NOT_SWEPT, Town, town
 
 ONE = {"max-working": "1"}
 
@@ -54,6 +56,36 @@ def test_the_next_one_cannot_be_started(tmp_path: Path) -> None:
         played.tick()
         assert played.labels(second) == ("nightjar:ready",), played.log
         assert len(played.endings(second)) == 1
+
+
+@pytest.mark.parametrize("first", ["right", "exit 1"], ids=["ready", "failed"])
+def test_nothing_could_ever_start_them(tmp_path: Path, first: str) -> None:
+    """Where the token may not start a job and nothing sweeps, those in line end with GitHub's reason, each told once;
+    the Run that ended, and its job, say nothing of it.
+    """
+    script = f'[ $issue = 1 ] || touch $word/spent; gate "go-$issue"; {first}'
+    with town(tmp_path, script, settings=ONE, files=NOT_SWEPT) as played:
+        played.hub.faults.add(Fault("POST", "/dispatches$", Answer(403), times=0))
+        waiting = played.open_issue(), played.open_issue()
+        played.label()
+        played.wait(lambda: len(played.sessions) == 1)
+        for before, issue in enumerate(waiting):
+            played.label(issue)
+            played.wait(lambda issue=issue, before=before: queued(played, issue, before))  # type: ignore[misc]
+        played.open("go-1")
+        played.settle()
+        outcome = "ready" if first == "right" else "failed"
+        assert played.labels() == (f"nightjar:{outcome}",), played.log
+        assert played.jobs[0].outputs["outcome"] == outcome
+        for issue in waiting:
+            assert played.labels(issue) == ("nightjar:failed",), played.log
+            (ending,) = played.endings(issue)
+            assert "its turn came, but GitHub started no job for it: " in ending
+            assert "actions: write" in ending
+        assert "its turn" not in played.jobs[0].outputs.get("reason", "")
+        assert "##[error]its turn" not in played.jobs[0].log
+        assert not any("/slot/" in ref or "/open/" in ref for ref in played.repository.refs())
+        assert not (tmp_path / "word" / "spent").exists()
 
 
 def test_the_last_one_ends_while_another_gets_in_line(tmp_path: Path) -> None:
