@@ -101,8 +101,8 @@ class GitHub(Protocol):
     def open_pull_request(self, *, title: str, body: str, branch: str, base: str, draft: bool) -> PullRequest:
         """Open it, or take up the one that is already open. A plan that refuses drafts gets an ordinary one."""
 
-    def edit_pull_request(self, number: int, *, title: str, body: str) -> None:
-        """Replace title and body."""
+    def edit_pull_request(self, number: int, edit: Callable[[PullRequestText], PullRequestText]) -> None:
+        """Put what `edit` makes of title and body in their place."""
 
     def mark_ready(self, number: int) -> bool:
         """Out of draft; False when the token may not (GitHub often refuses a job's token)."""
@@ -309,8 +309,11 @@ class Reporter(Protocol):
     def mention(self, doing: str) -> None:
         """The job log alone says what happens now: it is over in a moment."""
 
+    def pull_request_anew(self, record: Record, there: PullRequestText) -> PullRequestText:
+        """Title and body by what is known now; what somebody wrote into those that are `there` stays."""
+
     def pull_request_text(self, record: Record) -> PullRequestText:
-        """Title and body as they are to stand on GitHub."""
+        """Title and body for a new pull request."""
 
     def repaired(self, record: Record) -> Record:
         """The comment on the pull request about the newest Repair, written or brought up to date."""

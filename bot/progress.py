@@ -22,7 +22,7 @@ from bot.ports import (
     Workflows,
     Workspace,
 )
-from bot.record import Outcome, Record
+from bot.record import Outcome, PullRequest, Record
 from bot.request import Request, Requests, Wants
 from bot.sweeping import is_swept
 
@@ -165,6 +165,13 @@ class Progress:
         else:
             used = f"all {self.record.max_repairs} Repairs are used"
             self.note(f"What {request.by} asked for was not taken up, because {used}: {request.url}")
+
+    def tell_anew(self, pull_request: PullRequest) -> None:
+        """The pull request says what is known now."""
+        report = self.ports.report
+        self.ports.github.edit_pull_request(
+            pull_request.number, lambda there: report.pull_request_anew(self.record, there)
+        )
 
     def is_swept(self) -> bool:
         """Whether a workflow takes the Run up when it is parked."""

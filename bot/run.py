@@ -184,8 +184,7 @@ class Run(Progress):
         pushed = self.ports.workspace.push()
         pull_request, proof = self.record.pull_request, self.record.proof
         if pull_request is not None and proof is not None and proof.head == pushed:
-            text = self.ports.report.pull_request_text(self.record)
-            self.ports.github.edit_pull_request(pull_request.number, title=text.title, body=text.body)
+            self.tell_anew(pull_request)
         self.keep(pushed=pushed, watched_since=self.ports.time.now())
 
     def _stand_by_the_proof(self) -> None:

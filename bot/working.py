@@ -125,8 +125,7 @@ class Working:
         if pull_request is not None:
             run.record = run.ports.report.repaired(run.record)
             if run.record.repairs[-1].suspicions:
-                text = run.ports.report.pull_request_text(run.record)
-                run.ports.github.edit_pull_request(pull_request.number, title=text.title, body=text.body)
+                run.tell_anew(pull_request)
 
     def _looked_at(self, changes: Sequence[FileChange], before: str) -> tuple[str, ...]:
         """What a reviewer should look at in a diff and in the messages of the commits after `before`. Raises

@@ -13,7 +13,7 @@ from bot.github.answers import UnreadableAnswer
 from bot.github.client import ATTEMPTS, Client, Refused
 from bot.github.evidence import gather
 from bot.github.labels import RepositoryLabels
-from bot.ports import Issue, IssueComment, PullRequestNow
+from bot.ports import Issue, IssueComment, PullRequestNow, PullRequestText
 from bot.record import Check, Evidence, PullRequest
 
 if TYPE_CHECKING:
@@ -241,10 +241,14 @@ class GitHubRepository:
                 raise
         return self.open_pull_request(title=title, body=body, branch=branch, base=base, draft=False)
 
-    def edit_pull_request(self, number: int, *, title: str, body: str) -> None:
-        """Replace title and body."""
-        pull = self._repository.get_pull(number)
-        self._client.ask(f"PATCH {self._path(f'/pulls/{number}')}", lambda: pull.edit(title=title, body=body))
+    def edit_pull_request(self, number: int, edit: Callable[[PullRequestText], PullRequestText]) -> None:
+        """Put what `edit` makes of title and body in their place."""
+        pull = self._pull(number)
+        there = PullRequestText(_text(pull.title), pull.body or "")
+        new = edit(there)
+        if new != there:
+            path = self._path(f"/pulls/{number}")
+            self._client.ask(f"PATCH {path}", lambda: pull.edit(title=new.title, body=new.body))
 
     def mark_ready(self, number: int) -> bool:
         """Out of draft; False when the token may not (GitHub often refuses a job's token)."""

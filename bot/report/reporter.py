@@ -17,6 +17,7 @@ from bot.ports import PullRequestText
 from bot.record import Outcome, Record
 from bot.report import render, words
 from bot.report.actions import Runner
+from bot.report.rewriting import rewritten, signed
 
 _PASSING = frozenset({"github_unavailable", "token_expired"})
 
@@ -99,10 +100,13 @@ class GitHubReporter:
         self._say(doing)
 
     def pull_request_text(self, record: Record) -> PullRequestText:
-        """Title and body as they are to stand on GitHub."""
-        return PullRequestText(
-            self._clean(render.pull_request_title(record)), self._clean(render.pull_request_body(record))
-        )
+        """Title and body for a new pull request."""
+        title, body = render.pull_request_title(record), render.pull_request_body(record)
+        return signed(PullRequestText(self._clean(title), self._clean(body)))
+
+    def pull_request_anew(self, record: Record, there: PullRequestText) -> PullRequestText:
+        """Title and body by what is known now; what somebody wrote into those that are `there` stays."""
+        return rewritten(there, self.pull_request_text(record), render.BODY_LIMIT)
 
     def repaired(self, record: Record) -> Record:
         """The newest Repair's comment on the pull request, written or brought up to date."""

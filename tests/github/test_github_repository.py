@@ -11,6 +11,7 @@ from bot.credential import FixedToken
 from bot.failures import RunFailed
 from bot.github.client import Client
 from bot.github.repository import GitHubRepository
+from bot.ports import PullRequestText
 from bot.sandbox.github import EmbeddedGitHub, SandboxRepository
 from tests.github.conftest import NAME, Front, hangs_up, says
 
@@ -162,7 +163,7 @@ def test_pull_request_is_opened_once(github: GitHubRepository, widget: SandboxRe
     assert first == again == github.find_pull_request(BRANCH)
     assert first.draft
     assert first.url.endswith(f"/acme/widget/pull/{first.number}")
-    github.edit_pull_request(first.number, title="Better", body="Closes #1, well")
+    github.edit_pull_request(first.number, lambda there: PullRequestText("Better", f"{there.body}, well"))
     (page,) = widget.pull_requests()
     assert (page.title, page.body, page.head_sha, page.draft) == ("Better", "Closes #1, well", head, True)
 

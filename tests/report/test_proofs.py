@@ -114,7 +114,7 @@ def test_headings(pushed: Record, case: str) -> None:
     """The pull request opens with the verdict and the facts in words."""
     proof, kind, heading = CASES[case]
     body = render.pull_request_body(with_proof(pushed, proof, kind))
-    assert body.split("\n\n")[0] == heading
+    assert body.split("\n")[0] == heading
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -236,7 +236,7 @@ def test_strangers_act_nowhere(pushed: Record, limits: Limits, now: datetime) ->
         (render.tracking_comment(replace(record, outcome=None), limits, NASTY, now), [], 1),
         (render.ending_comment(record), ["@alice"], 1),
         (render.repair_comment(record, repair), [], 1),
-        (render.pull_request_body(record), [], 0),
+        (render.pull_request_body(record), [], 3),  # its own parts (`bot.report.rewriting`)
         (render.step_summary(record, "", now), [], 0),
     ):
         outside = re.sub(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
 
 from tests.run.conftest import MakeStage
 from tests.run.stage import ADD_RIGHT, CI, FILES, GREEN_AT_ONCE, HAND_OVER, MEND, Played, Stage, does, says, session
+from tests.run.town import town
 
 
 def while_the_session_works(stage: Stage, act: Callable[[Stage], None]) -> Played:
@@ -141,3 +143,22 @@ def test_pull_request_given_another_base(make_stage: MakeStage) -> None:
     assert played.exit_code == 0, played.log
     assert played.pull.base == "next"
     assert "go to `next` instead of `main`" in played.ending
+
+
+def test_what_a_person_wrote_into_the_pull_request_stays(tmp_path: Path) -> None:
+    """A title and a text that somebody changes while CI runs stay; what Nightjar says of its Repair is there too."""
+    with town(tmp_path, 'case "$kind" in implement) wrong;; *) mend;; esac', ci_gate="ci") as played:
+        played.label()
+        played.wait(lambda: bool(played.repository.pull_requests()))
+        (before,) = played.repository.pull_requests()
+        theirs = before.body.replace("Adds it.", "Adds it.\r\n\r\n- [x] carol has looked at it")
+        played.repository.edit_issue(before.number, f"Not before Friday.\n\n{theirs}", "carol", "WIP: subtraction")
+        played.open("ci")
+        played.settle()
+        (after,) = played.repository.pull_requests()
+        assert not after.draft, played.log
+        assert after.title == "WIP: subtraction"
+        assert after.body.startswith("Not before Friday.\n\n**")
+        assert after.body.count("- [x] carol has looked at it") == 1
+        assert ", 1 Repair, " in after.body
+        assert ", no Repairs, " not in after.body

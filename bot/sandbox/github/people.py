@@ -166,10 +166,10 @@ class SandboxRepository(HandSetCi):
             kept = attachments.attach(self._repository, name, content, image=image, older=older)
             return self._site.host + kept.path
 
-    def edit_issue(self, number: int, body: str, actor: str = "dana") -> None:
-        """Change an issue's text."""
+    def edit_issue(self, number: int, body: str, actor: str = "dana", title: str | None = None) -> None:
+        """Change the text of an issue or pull request, and its title where one is given."""
         with self._doing(actor):
-            issues.edit(self._repository, actor, number, body=body)
+            issues.edit(self._repository, actor, number, title=title, body=body)
 
     def label_issue(self, number: int, label: str, actor: str) -> dict[str, Any]:
         """Add a label; the payload of the `issues` webhook (action `labeled`) as GitHub sends it."""
