@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from bot.cancel import Cancelled
 from bot.commands import Answer
 from bot.completing import complete_aside
 from bot.config import Config
@@ -44,7 +45,9 @@ def hand_on(job: Job, config: Config, wiring: Wiring, log: Callable[[str], None]
             for issue, refused in left.items():
                 _refuse_asked(issue, refused, wiring)
     except RunFailed as failed:
-        log(f"The next Run could not be started: {failed.reason}. A sweep will do it.")
+        log(f"The next Run could not be started: {failed.reason}. The next Run to end will do it, or a sweep.")
+    except Cancelled:  # the Run of this job has said already how it stands
+        log("The job was cancelled before the next Run was started. The next Run to end will do it, or a sweep.")
 
 
 def start_asked(found: OpenRuns, wiring: Wiring, log: Callable[[str], None]) -> dict[int, str]:

@@ -96,7 +96,9 @@ TABLE = {
         "commands profiles stored config failures following_up journal record request run telling trigger wiring"
     ),
     "completing": "config ending failures journal own_comments ports profiles record steps wiring",
-    "handing_on": "commands completing config failures ports queueing record request stored telling trigger wiring",
+    "handing_on": (
+        "cancel commands completing config failures ports queueing record request stored telling trigger wiring"
+    ),
     "beginning": "commands stored config failures guard journal ports record report run trigger wiring",
     "own_runner": "config trigger",
     "answering": (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.sandbox.github import Answer, Fault, Wait
+from bot.sandbox.github import Act, Answer, Fault, Wait
 from tests.run.town import NOT_SWEPT, Town, town
 
 ONE = {"max-working": "1"}
@@ -105,3 +105,27 @@ def test_the_last_one_ends_while_another_gets_in_line(tmp_path: Path) -> None:
         played.settle()
         assert played.labels(second) == ("nightjar:ready",), played.log
         assert len(played.endings(second)) == 1
+
+
+def test_cancelled_while_the_next_one_is_started(tmp_path: Path) -> None:
+    """A job that is cancelled when its own Run waits already says of it what is so; the sweep starts the next one."""
+    settings = {**ONE, "wait": "park"}
+    with town(tmp_path, 'right; gate "go-$issue"', settings=settings, ci_gate="ci") as played:
+        second = played.open_issue()
+        played.label()
+        played.wait(lambda: len(played.sessions) == 1)
+        played.label(second)
+        played.wait(lambda: queued(played, second, 0))
+        first = next(run for run in played.actions.runs("Nightjar") if run.status == "in_progress")
+        played.hub.faults.add(Fault("POST", "/dispatches$", Act(lambda: played.actions.cancel(first.id))))
+        for gate in (f"go-{played.issue}", f"go-{second}"):
+            played.open(gate)
+        played.wait(lambda: played.jobs[0].conclusion == "cancelled")
+        assert played.jobs[0].outputs["outcome"] == "parked", played.log
+        assert "before the Run began" not in played.jobs[0].log
+        played.open("ci")
+        played.settle()
+        played.tick()
+        for issue in (played.issue, second):
+            assert played.labels(issue) == ("nightjar:ready",), played.log
+            assert len(played.endings(issue)) == 1
