@@ -36,12 +36,12 @@ def hand_on(job: Job, config: Config, wiring: Wiring, log: Callable[[str], None]
             issue = record.trigger.issue
             refused = wiring.workflows.take_up(record.jobs[0].workflow, issue)
             log(f"The Run on issue #{issue} is next: {refused or 'a job was started for it'}.")
-            if refused and not wiring.is_swept():
+            if refused and not wiring.is_swept:
                 _give_up(issue, refused, job, config, wiring)
             else:
                 free -= 1
         left = start_asked(found, wiring, log)
-        if left and not wiring.is_swept():
+        if left and not wiring.is_swept:
             for issue, refused in left.items():
                 _refuse_asked(issue, refused, wiring)
     except RunFailed as failed:

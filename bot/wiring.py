@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 
@@ -172,6 +173,7 @@ class Wiring:
             self.say,
         )
 
+    @cached_property
     def is_swept(self) -> bool:
         """Whether a workflow on the default branch takes Runs up that no job can be started for. Raises `RunFailed`."""
         branch = self.github.default_branch()
