@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bot.clock import Clock
 from bot.completing import complete
@@ -24,9 +23,6 @@ from bot.report.actions import Runner
 from bot.request import Requests
 from bot.stored import UnreadableRecord, from_json
 from bot.trigger import Job, issue_of, issue_of_branch, pull_request_of, read_job
-
-if TYPE_CHECKING:
-    pass
 
 
 def finish_command(environ: Mapping[str, str]) -> int:
